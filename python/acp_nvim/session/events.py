@@ -1,0 +1,243 @@
+"""The events a protocol adapter, a service or a chat may emit (spec/mapping.md, "Internal events").
+
+Three-state fields: ``UNSET`` leaves the value, ``None`` resets it to its default, anything else
+replaces it. Each adapter applies its protocol's null rule before it emits (v1: null means UNSET).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from .entities import (
+    AgentInfo,
+    Block,
+    Command,
+    Failure,
+    Location,
+    Note,
+    Option,
+    Origin,
+    Permission,
+    Plan,
+    Role,
+    SessionState,
+    ToolContent,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """The agent has created, loaded or resumed the session."""
+
+    remote_id: str
+    info: AgentInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStarted:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEnded:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAppend:
+    """Append a block to a message. ``id`` None: the reducer infers the boundary (V1-90, V1-91)."""
+
+    role: Role
+    id: str | None
+    block: Block
+    origin: Origin = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSet:
+    """Replace a message's blocks (UNSET leaves, None empties); creates it when unknown. v2 and AAP."""
+
+    role: Role
+    id: str
+    blocks: Sequence[Block] | None | UnsetType = UNSET
+    meta: dict[str, Any] | None | UnsetType = UNSET
+    origin: Origin = "live"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPatch:
+    """Create or patch a tool call. ``reopen``: the agent announced it anew (v1 ``tool_call``)."""
+
+    id: str
+    title: str | None | UnsetType = UNSET
+    name: str | None | UnsetType = UNSET
+    kind: str | None | UnsetType = UNSET
+    status: str | None | UnsetType = UNSET
+    content: Sequence[ToolContent] | None | UnsetType = UNSET
+    locations: Sequence[Location] | None | UnsetType = UNSET
+    raw_input: Any = UNSET
+    raw_output: Any = UNSET
+    can_cancel: bool | None | UnsetType = UNSET
+    meta: dict[str, Any] | None | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAppend:
+    """Append one content item to a tool call (v2)."""
+
+    id: str
+    content: ToolContent
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSet:
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRemoved:
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateSet:
+    state: SessionState
+    background: list[Any] | None | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The user's prompt goes out (or, without blocks, the agent works by itself, v2)."""
+
+    prompt: Sequence[Block] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAccepted:
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCancelling:
+    """The user cancelled: unfinished rows are marked at once, questions are answered by the service."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn is over. ``stop`` None: the agent gave no reason. ``error`` for stop ``error``/``lost``."""
+
+    stop: str | None
+    error: Failure | None = None
+    confirmed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsSet:
+    options: Sequence[Option]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionValue:
+    """One option has a new value (v1 ``current_mode_update``)."""
+
+    category: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsSet:
+    commands: Sequence[Command]
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSet:
+    """``keep_cost``: a usage without cost keeps the last one (V1-158)."""
+
+    usage: Usage
+    keep_cost: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InfoPatch:
+    title: str | None | UnsetType = UNSET
+    updated_at: str | None | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class NoteShown:
+    """A line in the timeline: a notice of the agent, or an error of ours."""
+
+    note: Note
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPatch:
+    id: str
+    status: str | UnsetType = UNSET
+    summary: Sequence[Block] | None | UnsetType = UNSET
+    error: str | None | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionAppend:
+    id: str
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOpened:
+    """A question was put. Its tool call exists already, or is created by this event."""
+
+    permission: Permission
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionClosed:
+    """A question has its answer. ``option`` None: cancelled or withdrawn, by ``outcome``."""
+
+    id: str
+    outcome: Literal["selected", "cancelled", "withdrawn"]
+    option: str | None
+    by: Literal["user", "rule", "cancel", "agent", "close"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something this version does not know; it is in the trace."""
+
+    what: str
+    raw: Any = None
+
+
+Event: TypeAlias = (
+    SessionOpened
+    | ReplayStarted
+    | ReplayEnded
+    | MessageAppend
+    | MessageSet
+    | ToolPatch
+    | ToolAppend
+    | PlanSet
+    | PlanRemoved
+    | StateSet
+    | TurnStarted
+    | TurnAccepted
+    | TurnCancelling
+    | TurnEnded
+    | OptionsSet
+    | OptionValue
+    | CommandsSet
+    | UsageSet
+    | InfoPatch
+    | NoteShown
+    | CompactionPatch
+    | CompactionAppend
+    | PermissionOpened
+    | PermissionClosed
+    | Unknown
+)

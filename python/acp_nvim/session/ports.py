@@ -1,0 +1,91 @@
+"""What a protocol adapter is given, and what it offers: the seams of the program as Protocol classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from .entities import AgentInfo, Block, Failure, Permission, Session
+from .events import Event
+
+
+class AgentError(Exception):
+    """The agent refused or failed; ``failure`` is what to tell the user."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class RequestFailed(Exception):
+    """A service cannot do what the agent asked. ``code`` is the JSON-RPC code to answer with."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class Sink(Protocol):
+    """Where an adapter puts its events."""
+
+    def apply(self, session: Session, event: Event) -> None:
+        """Apply the event at once (session/store.py)."""
+
+    async def room(self, session: Session) -> None:
+        """Wait until the view has read enough: the back-pressure that reaches the agent's pipe."""
+
+
+class Files(Protocol):
+    """File access for agents (design.md section 5, Files). Raises RequestFailed."""
+
+    async def read(
+        self, session: Session, path: str, line: int | None, limit: int | None
+    ) -> str: ...
+
+    async def write(self, session: Session, path: str, text: str) -> None: ...
+
+
+class Questions(Protocol):
+    """One queue for the agent's questions and ours."""
+
+    async def ask(self, session: Session, permission: Permission) -> str | None:
+        """Put the question; return the chosen option's id, or None when cancelled or withdrawn.
+
+        Applies PermissionOpened and PermissionClosed itself. Cancelling the awaiting task withdraws it.
+        """
+
+    def cancel_all(self, session: Session, by: str) -> None:
+        """Answer every open question of the session with ``cancelled`` (V1-80)."""
+
+
+class Agent(Protocol):
+    """A connection to an agent, whatever its protocol. Methods raise AgentError."""
+
+    info: AgentInfo | None
+
+    async def connect(self) -> AgentInfo:
+        """Negotiate. Once per connection."""
+
+    async def authenticate(self, method_id: str) -> None: ...
+
+    async def new_session(self, session: Session) -> None:
+        """Create it; applies SessionOpened, OptionsSet and whatever came early."""
+
+    async def resume_session(self, session: Session, remote_id: str) -> None:
+        """Take an old session up again without replay (resume), else with (load)."""
+
+    async def prompt(self, session: Session, blocks: Sequence[Block]) -> None:
+        """Send a prompt and stay until its turn has ended. Applies TurnEnded, whatever happens.
+
+        The caller has applied TurnStarted. Never raises AgentError: a failure ends the turn.
+        """
+
+    async def cancel(self, session: Session) -> None:
+        """Cancel the running turn: marks, answers open questions, tells the agent."""
+
+    async def close_session(self, session: Session) -> None: ...
+
+
+Clock = Callable[[], float]
