@@ -12,9 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 Origin: TypeAlias = Literal["local", "live", "replay"]
-SessionState: TypeAlias = Literal[
-    "starting", "idle", "running", "requires_action", "busy", "closed", "lost"
-]
+SessionState: TypeAlias = Literal["starting", "idle", "running", "requires_action", "busy", "closed", "lost"]
 TurnState: TypeAlias = Literal[
     "queued", "sent", "accepted", "running", "waiting", "done", "failed", "cancelled"
 ]

@@ -64,8 +64,8 @@ class MessageSet:
 
     role: Role
     id: str
-    blocks: Sequence[Block] | None | UnsetType = UNSET
-    meta: dict[str, Any] | None | UnsetType = UNSET
+    blocks: Sequence[Block] | UnsetType | None = UNSET
+    meta: dict[str, Any] | UnsetType | None = UNSET
     origin: Origin = "live"
 
 
@@ -74,16 +74,16 @@ class ToolPatch:
     """Create or patch a tool call. ``reopen``: the agent announced it anew (v1 ``tool_call``)."""
 
     id: str
-    title: str | None | UnsetType = UNSET
-    name: str | None | UnsetType = UNSET
-    kind: str | None | UnsetType = UNSET
-    status: str | None | UnsetType = UNSET
-    content: Sequence[ToolContent] | None | UnsetType = UNSET
-    locations: Sequence[Location] | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
+    kind: str | UnsetType | None = UNSET
+    status: str | UnsetType | None = UNSET
+    content: Sequence[ToolContent] | UnsetType | None = UNSET
+    locations: Sequence[Location] | UnsetType | None = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
-    can_cancel: bool | None | UnsetType = UNSET
-    meta: dict[str, Any] | None | UnsetType = UNSET
+    can_cancel: bool | UnsetType | None = UNSET
+    meta: dict[str, Any] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class PlanRemoved:
 @dataclass(frozen=True, slots=True)
 class StateSet:
     state: SessionState
-    background: list[Any] | None | UnsetType = UNSET
+    background: list[Any] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,8 @@ class UsageSet:
 
 @dataclass(frozen=True, slots=True)
 class InfoPatch:
-    title: str | None | UnsetType = UNSET
-    updated_at: str | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
+    updated_at: str | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,8 @@ class NoteShown:
 class CompactionPatch:
     id: str
     status: str | UnsetType = UNSET
-    summary: Sequence[Block] | None | UnsetType = UNSET
-    error: str | None | UnsetType = UNSET
+    summary: Sequence[Block] | UnsetType | None = UNSET
+    error: str | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ class AgentError(Exception):
         self.failure = failure
 
 
-class RequestFailed(Exception):
+class RequestError(Exception):
     """A service cannot do what the agent asked. ``code`` is the JSON-RPC code to answer with."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -38,11 +38,9 @@ class Sink(Protocol):
 
 
 class Files(Protocol):
-    """File access for agents (design.md section 5, Files). Raises RequestFailed."""
+    """File access for agents (design.md section 5, Files). Raises RequestError."""
 
-    async def read(
-        self, session: Session, path: str, line: int | None, limit: int | None
-    ) -> str: ...
+    async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str: ...
 
     async def write(self, session: Session, path: str, text: str) -> None: ...
 
