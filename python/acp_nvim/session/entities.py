@@ -213,7 +213,10 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something failed. ``kind``: auth, not_found, cancelled, unsupported, invalid, generic, transport."""
+    """Why something failed.
+
+    ``kind``: auth, not_found, cancelled, unsupported, invalid, generic or transport.
+    """
 
     message: str
     code: int | None = None
