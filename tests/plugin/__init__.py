@@ -1,0 +1,39 @@
+"""The project's pytest plugin: a real Neovim for tests, headless or with a screen."""
+
+from .fixtures import (
+    StartNvim,
+    StartScreen,
+    _started,
+    anyio_backend,
+    nvim,
+    screen,
+    short_tmp,
+    start_nvim,
+    start_screen,
+)
+from .neovim import ROOT, Neovim, Options, find_binary
+from .poll import PATIENCE, eventually
+from .processes import kill, marked, none_left
+from .screen import Screen
+
+__all__ = (
+    "PATIENCE",
+    "ROOT",
+    "Neovim",
+    "Options",
+    "Screen",
+    "StartNvim",
+    "StartScreen",
+    "_started",
+    "anyio_backend",
+    "eventually",
+    "find_binary",
+    "kill",
+    "marked",
+    "none_left",
+    "nvim",
+    "screen",
+    "short_tmp",
+    "start_nvim",
+    "start_screen",
+)
