@@ -1,0 +1,49 @@
+"""``python -m acp_nvim.demo``: the demo agent on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+
+from .agent import VERSION, Agent
+
+DEFAULT_SPEED = 40.0  # chunks (words) a second: to read along
+
+
+async def serve(speed: float) -> None:
+    """Connect the pipes and serve until the client closes standard input, or a TERM comes."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout
+    )
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+    serving = asyncio.create_task(Agent(reader, writer, speed).serve())
+    loop.add_signal_handler(signal.SIGTERM, serving.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+    transport.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m acp_nvim.demo", description=__doc__)
+    parser.add_argument("--speed", type=float, default=DEFAULT_SPEED, help="chunks a second, 0: no pauses")
+    parser.add_argument("--version", action="version", version=f"acp.nvim demo agent {VERSION}")
+    options = parser.parse_args()
+    if options.speed < 0:
+        parser.error("--speed cannot be negative")
+    if sys.stdin.isatty() or sys.stdout.isatty():
+        sys.stderr.write(
+            "This is an agent for the Agent Client Protocol. Start it from Neovim: :AcpChat demo\n"
+        )
+        return 2
+    asyncio.run(serve(options.speed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

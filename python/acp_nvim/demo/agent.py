@@ -1,0 +1,179 @@
+"""The methods of the demo agent: sessions and turns."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from . import skills, tour
+from .peer import INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, Handler, Json, Listener, Peer, Reply, RpcError
+from .project import DemoError, Project, is_folder
+from .requests import Plan, Tour, parse
+from .turn import Session, Turn
+
+VERSION = "1.0"
+COMMANDS = (
+    {"name": "help", "description": "what the demo understands"},
+    {
+        "name": "plan",
+        "description": "do several things, one by one",
+        "input": {"hint": "list files, then show FILE"},
+    },
+    {"name": "tour", "description": "show me everything"},
+)
+
+
+class Agent:
+    """One process, any number of sessions. ``speed``: chunks a second, 0 for no pauses."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, speed: float) -> None:
+        requests: dict[str, Handler] = {
+            "initialize": self._initialize,
+            "session/new": self._new,
+            "session/prompt": self._prompt,
+            "session/close": self._close,
+        }
+        notifications: dict[str, Listener] = {"session/cancel": self._cancel}
+        self._peer = Peer(reader, writer, requests, notifications)
+        self._speed = speed
+        self._sessions: dict[str, Session] = {}
+        self._ids = itertools.count(1)
+        self._files: Json | None = None  # what the client offers; None before initialize
+
+    async def serve(self) -> None:
+        await self._peer.serve()
+
+    async def _initialize(self, params: Json) -> Reply:
+        if not isinstance(params.get("protocolVersion"), int):
+            raise RpcError(INVALID_PARAMS, "initialize needs protocolVersion, a number.")
+        offered = params.get("clientCapabilities")
+        files = offered.get("fs") if isinstance(offered, dict) else None
+        self._files = files if isinstance(files, dict) else {}
+        return Reply(
+            {
+                "protocolVersion": 1,
+                "agentInfo": {"name": "demo", "title": "Demo", "version": VERSION},
+                "agentCapabilities": {
+                    "loadSession": False,
+                    "promptCapabilities": {"embeddedContext": True, "image": False, "audio": False},
+                    "sessionCapabilities": {"close": {}},
+                },
+                "authMethods": [],
+            }
+        )
+
+    async def _new(self, params: Json) -> Reply:
+        if self._files is None:
+            raise RpcError(INVALID_REQUEST, "initialize comes first.")
+        cwd = params.get("cwd")
+        if not isinstance(cwd, str) or not Path(cwd).is_absolute():
+            raise RpcError(INVALID_PARAMS, "cwd must be an absolute path.")
+        if not is_folder(Path(cwd)):
+            raise RpcError(INVALID_PARAMS, f"cwd is not a folder: {cwd}")
+        session = Session(
+            id=f"demo-{next(self._ids)}",
+            project=Project(Path(cwd)),
+            client_reads=self._files.get("readTextFile") is True,
+            client_writes=self._files.get("writeTextFile") is True,
+        )
+        self._sessions[session.id] = session
+
+        async def introduce() -> None:
+            turn = Turn(self._peer, session, self._speed)
+            await turn.send(
+                {"sessionUpdate": "available_commands_update", "availableCommands": list(COMMANDS)}
+            )
+            await turn.usage()
+
+        return Reply({"sessionId": session.id}, after=introduce)
+
+    async def _prompt(self, params: Json) -> Reply:
+        session = self._session(params)
+        if session.turn is not None:
+            raise RpcError(INVALID_REQUEST, "This session is still busy with the last prompt.")
+        text, attached, size = _read_prompt(params.get("prompt"))
+        session.characters += size
+        session.cancelled = False
+        turn = Turn(self._peer, session, self._speed, attached)
+        session.turn = asyncio.create_task(_play(turn, text))
+        try:
+            await session.turn
+        except asyncio.CancelledError:
+            if not session.cancelled:
+                raise
+        finally:
+            session.turn = None
+        await turn.usage()
+        return Reply({"stopReason": "cancelled" if session.cancelled else "end_turn"})
+
+    async def _close(self, params: Json) -> Reply:
+        session = self._session(params)
+        self._stop(session)
+        del self._sessions[session.id]
+        return Reply({})
+
+    def _cancel(self, params: Json) -> None:
+        session = self._sessions.get(str(params.get("sessionId")))
+        if session is not None:
+            self._stop(session)
+
+    def _stop(self, session: Session) -> None:
+        """End the running turn, if any: its prompt is then answered with ``cancelled`` (V1-83)."""
+        if session.turn is not None:
+            session.cancelled = True
+            session.turn.cancel()
+
+    def _session(self, params: Json) -> Session:
+        ident = params.get("sessionId")
+        session = self._sessions.get(ident) if isinstance(ident, str) else None
+        if session is None:
+            raise RpcError(NOT_FOUND, f"There is no session {ident!r}.", {"sessionId": ident})
+        return session
+
+
+async def _play(turn: Turn, text: str) -> None:
+    """One turn: understand the prompt and do it. Problems are part of the answer."""
+    session = turn.session
+    if not session.titled and text:
+        session.titled = True
+        title = " ".join(text.split())
+        title = title if len(title) <= 60 else title[:59] + "…"
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        await turn.send({"sessionUpdate": "session_info_update", "title": title, "updatedAt": now})
+    try:
+        match parse(text):
+            case Tour():
+                await tour.tour(turn)
+            case Plan() as plan:
+                await tour.follow(turn, plan)
+            case action:
+                await skills.do(turn, action)
+    except DemoError as error:
+        await turn.say(str(error))
+
+
+def _read_prompt(blocks: Any) -> tuple[str, list[Path], int]:
+    """Text, attached files and number of characters of a prompt. Unknown blocks are passed over."""
+    if not isinstance(blocks, list):
+        raise RpcError(INVALID_PARAMS, "prompt must be a list of content blocks.")
+    texts: list[str] = []
+    attached: list[Path] = []
+    size = 0
+    for block in blocks:
+        if not isinstance(block, dict):
+            continue
+        resource = block.get("resource") if block.get("type") == "resource" else block
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str):
+            texts.append(text)
+            size += len(text)
+        elif isinstance(resource, dict) and isinstance(uri := resource.get("uri"), str):
+            size += len(str(resource.get("text") or ""))
+            parts = urlsplit(uri)
+            path = Path(unquote(parts.path))
+            if parts.scheme == "file" and path.is_absolute() and path not in attached:
+                attached.append(path)
+    return "\n".join(texts).strip(), attached, size

@@ -1,0 +1,181 @@
+"""JSON-RPC 2.0 over two byte streams: one message a line, requests in both directions at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_FOUND = -32002
+
+MAX_LINE = 64 * 1024 * 1024  # bytes: an attached picture is one line, an endless line is none
+
+
+class RpcError(Exception):
+    """An error response: raised by handlers to send one, by ``request`` when one has come."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def as_json(self) -> Json:
+        error: Json = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return error
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The result of a request, and what to do right after it was written (updates that must come later)."""
+
+    result: Json
+    after: Callable[[], Awaitable[None]] | None = None
+
+
+Handler = Callable[[Json], Awaitable[Reply]]
+Listener = Callable[[Json], None]
+
+
+class Peer:
+    """One connection. ``serve`` runs until the other side closes it; then all that runs is cancelled."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        requests: Mapping[str, Handler],
+        notifications: Mapping[str, Listener],
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._requests = requests
+        self._notifications = notifications
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._next_id = 0
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def serve(self) -> None:
+        """Read until end of file. Handlers run as tasks of their own, so that a slow one blocks nobody."""
+        try:
+            async for line in self._lines():
+                await self._take(line)
+        except ConnectionError:
+            pass  # the client is gone: the same as end of file
+        finally:
+            for task in self._running:
+                task.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def request(self, method: str, params: Json) -> Any:
+        """Ask the client and wait for its answer. Raises RpcError."""
+        ident = self._next_id
+        self._next_id += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[ident] = future
+        try:
+            await self._send({"id": ident, "method": method, "params": params})
+            return await future
+        finally:
+            del self._pending[ident]
+
+    async def notify(self, method: str, params: Json) -> None:
+        """Send a notification; waits while the client does not read."""
+        await self._send({"method": method, "params": params})
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        parts: list[bytes] = []
+        size = 0
+        while chunk := await self._reader.read(65536):
+            *whole, rest = chunk.split(b"\n")
+            for line in whole:
+                yield b"".join([*parts, line])
+                parts, size = [], 0
+            parts.append(rest)
+            size += len(rest)
+            if size > MAX_LINE:
+                sys.stderr.write(f"demo agent: a line of more than {MAX_LINE} bytes, giving up\n")
+                return
+        if last := b"".join(parts):
+            yield last
+
+    async def _take(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            await self._refuse(PARSE_ERROR, "This line is not JSON.")
+            return
+        if not isinstance(message, dict):
+            await self._refuse(INVALID_REQUEST, "A message is a JSON object.")
+            return
+        params = message.get("params") or {}
+        if not isinstance(method := message.get("method"), str):
+            self._settle(message)
+        elif "id" in message:
+            task = asyncio.create_task(self._answer(message["id"], method, params))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        elif (listener := self._notifications.get(method)) and isinstance(params, dict):
+            listener(params)
+
+    async def _answer(self, ident: Any, method: str, params: Any) -> None:
+        after = None
+        try:
+            if (handler := self._requests.get(method)) is None:
+                raise RpcError(METHOD_NOT_FOUND, f"The demo agent has no method {method}.")
+            if not isinstance(params, dict):
+                raise RpcError(INVALID_PARAMS, "params must be an object.")
+            reply = await handler(params)
+            after = reply.after
+            await self._send({"id": ident, "result": reply.result})
+        except RpcError as error:
+            await self._send({"id": ident, "error": error.as_json()})
+        except ConnectionError:
+            return
+        except Exception as error:
+            traceback.print_exc()
+            await self._send(
+                {
+                    "id": ident,
+                    "error": {"code": INTERNAL_ERROR, "message": f"The demo agent failed: {error!r}"},
+                }
+            )
+        if after is not None:
+            await after()
+
+    def _settle(self, message: Json) -> None:
+        """A response. One that nobody waits for (any more) is dropped: after a cancel that is normal."""
+        ident = message.get("id")
+        future = self._pending.get(ident) if isinstance(ident, int) else None
+        if future is None or future.done():
+            return
+        error = message.get("error")
+        if isinstance(error, dict):
+            code = error.get("code")
+            text = str(error.get("message") or "no reason given")
+            future.set_exception(RpcError(code if isinstance(code, int) else INTERNAL_ERROR, text))
+        else:
+            future.set_result(message.get("result"))
+
+    async def _refuse(self, code: int, message: str) -> None:
+        await self._send({"id": None, "error": {"code": code, "message": message}})
+
+    async def _send(self, message: Json) -> None:
+        text = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":"))
+        self._writer.write(text.encode("utf-8", "replace") + b"\n")
+        await self._writer.drain()

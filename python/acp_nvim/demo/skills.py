@@ -1,0 +1,267 @@
+"""How the demo does each thing it understands, on the user's own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_never
+
+from . import shell
+from .project import DemoError, Match
+from .requests import Action, Create, Help, List, Replace, Run, Search, Show, Tour, Unknown
+from .turn import Turn, content, diff, location
+
+LISTED = 40  # files, matches or lines shown in an answer
+
+HELP = """\
+I am the built-in **demo agent**. I have no language model: I follow plain requests, on your real files.
+
+| say | and I |
+| --- | --- |
+| `list files` | list what is here |
+| `show FILE` or `show FILE:3-9` | read it |
+| `search TEXT` | find it in all files |
+| `replace X by Y in FILE` | ask you, then edit it |
+| `replace X by Y in all files` | ask for each file |
+| `create FILE with TEXT` | ask you, then write it |
+| `run COMMAND` | ask you, then run it |
+| `make a plan: …, then …` | do several things, one by one |
+| `show me everything` | give a tour |
+
+Texts with odd blanks go in quotes: `replace 'one  two' by 'three' in notes.txt`.
+`:AcpInstall` lists agents that can think."""
+
+
+async def do(turn: Turn, action: Action) -> None:
+    """Carry out one request. Raises DemoError with what to tell the user."""
+    match action:
+        case Help():
+            await turn.say(HELP)
+        case List():
+            await list_files(turn, action.where)
+        case Show():
+            await show(turn, action)
+        case Search():
+            await search(turn, action)
+        case Replace():
+            await replace(turn, action)
+        case Create():
+            await create(turn, action)
+        case Run():
+            await run(turn, action.command)
+        case Tour():
+            raise DemoError("A tour cannot be a step of a plan.")
+        case Unknown():
+            await unknown(turn, action.text)
+        case _:
+            assert_never(action)
+
+
+async def list_files(turn: Turn, where: str | None = None) -> list[Path]:
+    below = await turn.project.find(where) if where else None
+    async with turn.call("search", f"files in {where}" if where else "all files") as call:
+        paths = [path async for path in turn.project.files(below)]
+        names = [turn.project.show(path) for path in paths]
+        await call.update(
+            "completed", content=[content("\n".join(names[:LISTED]))], rawOutput={"files": len(names)}
+        )
+    listed = "\n".join(f"- `{name}`" for name in names[:LISTED])
+    await turn.say(
+        f"{count(len(names), 'file')} here:\n\n{listed}{more(len(names))}"
+        if names
+        else "There are no files here."
+    )
+    return paths
+
+
+async def show(turn: Turn, wanted: Show) -> None:
+    path = await named(turn, wanted.name)
+    if path.is_dir():
+        await list_files(turn, turn.project.show(path))
+        return
+    text = await read(turn, path, wanted.first)
+    lines = text.splitlines()
+    first = wanted.first or 1
+    chosen = lines[first - 1 : wanted.last]
+    if lines and not chosen:
+        raise DemoError(f"`{turn.project.show(path)}` has only {count(len(lines), 'line')}.")
+    body = "\n".join(chosen[:LISTED])
+    fence = "````" if "```" in body else "```"
+    where = f" from line {first}" if first > 1 else ""
+    head = f"`{turn.project.show(path)}`{where}, {count(len(chosen), 'line')}:"
+    await turn.say(f"{head}\n\n{fence}{path.suffix[1:]}\n{body}\n{fence}{more(len(chosen), 'lines')}")
+
+
+async def read(turn: Turn, path: Path, line: int | None = None) -> str:
+    """Read a file as a tool call of its own."""
+    async with turn.call("read", f"Read {turn.project.show(path)}", locations=[location(path, line)]):
+        await turn.beat(4)
+        return await turn.read(path)
+
+
+async def search(turn: Turn, wanted: Search) -> None:
+    below = await turn.project.find(wanted.where) if wanted.where else None
+    found = await look_for(turn, wanted.text, below)
+    if not found:
+        await turn.say(f"Nothing here contains `{wanted.text}`.")
+        return
+    rows = "\n".join(
+        f"| {turn.project.show(match.path)} | {match.line} | {cell(match.text)} |" for match in found[:LISTED]
+    )
+    head = (
+        f"`{wanted.text}` is in {count(len(found), 'line')} of {count(len({m.path for m in found}), 'file')}:"
+    )
+    await turn.say(
+        f"{head}\n\n| file | line | text |\n| --- | ---: | --- |\n{rows}{more(len(found), 'lines')}"
+    )
+
+
+async def look_for(turn: Turn, text: str, below: Path | None = None) -> list[Match]:
+    """Search as a tool call of its own."""
+    async with turn.call("search", f"{text}", rawInput={"text": text}) as call:
+        await turn.beat(4)
+        found = await turn.project.search(text, below)
+        lines = "\n".join(f"{turn.project.show(m.path)}:{m.line}: {m.text}" for m in found[:LISTED])
+        await call.update(
+            "completed",
+            title=f"{text}  {count(len(found), 'match', 'matches')}",
+            locations=[location(match.path, match.line) for match in found[:LISTED]],
+            content=[content(lines)] if lines else [],
+            rawOutput={"matches": len(found)},
+        )
+    return found
+
+
+async def replace(turn: Turn, wanted: Replace) -> None:
+    if not wanted.old:
+        raise DemoError("I cannot replace an empty text.")
+    if not wanted.everywhere:
+        path = await named(turn, wanted.name)
+        if path.is_dir():
+            raise DemoError(f"`{turn.project.show(path)}` is a folder. Name a file, or say `in all files`.")
+        await replace_in(turn, path, wanted.old, wanted.new)
+        return
+    await turn.think(f"First I have to know which files contain “{wanted.old}”.")
+    paths = [path async for path, text in turn.project.texts() if wanted.old in text]
+    if not paths:
+        await turn.say(f"Nothing here contains `{wanted.old}`.")
+        return
+    await turn.say(f"{count(len(paths), 'file')} to change. I ask for each.")
+    for path in paths:
+        await replace_in(turn, path, wanted.old, wanted.new)
+
+
+async def replace_in(turn: Turn, path: Path, old: str, new: str) -> None:
+    """Replace all occurrences in one file: read, propose, ask, write, tell."""
+    shown = turn.project.show(path)
+    await turn.think(f"I read {shown} and look for “{old}” in it.")
+    text = await read(turn, path)
+    times = text.count(old)
+    if not times:
+        raise DemoError(f"`{shown}` does not contain `{old}`.")
+    line = text[: text.index(old)].count("\n") + 1
+    if await edit(turn, path, text, text.replace(old, new), line):
+        await turn.say(
+            f"Done: {count(times, 'replacement')} of `{old}` by `{new}` in `{shown}`, from line {line} on."
+        )
+
+
+async def create(turn: Turn, wanted: Create) -> None:
+    path = turn.project.inside(wanted.name)
+    if path.exists():
+        raise DemoError(f"`{turn.project.show(path)}` exists already. `replace X by Y in …` changes it.")
+    if await edit(turn, path, None, wanted.text.rstrip("\n") + "\n"):
+        await turn.say(f"Done: `{turn.project.show(path)}` is there.")
+
+
+async def edit(turn: Turn, path: Path, old: str | None, new: str, line: int | None = None) -> bool:
+    """Propose a change, ask, write. Whether it was done; a refusal is answered here."""
+    shown = turn.project.show(path)
+    title = f"Create {shown}" if old is None else f"Edit {shown}"
+    change = {"content": [diff(path, old, new)], "locations": [location(path, line)]}
+    async with turn.call("edit", title, "pending", **change) as call:
+        answer = await turn.ask(
+            call, "edit", "Allow all edits in this chat", title=title, kind="edit", **change
+        )
+        if answer != "allowed":
+            await call.update("failed")
+            await turn.say(f"All right, `{shown}` stays as it is. Tell me what to do instead.")
+            return False
+        await call.update("in_progress")
+        if await turn.has_changed(path, old):
+            raise DemoError(f"`{shown}` has changed while I asked, so I did not touch it. Ask me again.")
+        await turn.write(path, new)
+        await turn.beat(4)
+    return True
+
+
+async def run(turn: Turn, command: str) -> bool:
+    """Ask, then run a command with live output. Whether it succeeded; a refusal is answered here."""
+    fields = {
+        "title": command,
+        "kind": "execute",
+        "rawInput": {"command": command, "cwd": str(turn.project.cwd)},
+    }
+    async with turn.call("execute", command, "pending", rawInput=fields["rawInput"]) as call:
+        answer = await turn.ask(call, f"run {command}", "Always allow this command", **fields)
+        if answer != "allowed":
+            await call.update("failed")
+            await turn.say("All right, I do not run it. Tell me what to do instead.")
+            return False
+        await call.update("in_progress")
+
+        async def progress(text: str) -> None:
+            await call.update(content=[content(text)])
+
+        try:
+            output, status = await shell.run(command, turn.project.cwd, progress)
+        except OSError as error:
+            raise DemoError(f"The command cannot be started: {error.strerror}.") from None
+        turn.session.characters += len(output.text)
+        await call.update(
+            "completed" if status == 0 else "failed",
+            content=[content(output.text)],
+            rawOutput={
+                "exitCode": status if status >= 0 else None,
+                "signal": -status if status < 0 else None,
+            },
+        )
+    how = "ran without errors" if status == 0 else f"ended with exit code {status}"
+    lines = count(len(output.text.splitlines()), "line")
+    await turn.say(
+        f"`{command}` {how if status >= 0 else f'was ended by signal {-status}'}. It wrote {lines}."
+    )
+    return status == 0
+
+
+async def unknown(turn: Turn, text: str) -> None:
+    """Say kindly that this was not understood, and what would be."""
+    quoted = " ".join(text.split())
+    quoted = quoted if len(quoted) <= 60 else quoted[:59] + "…"
+    await turn.say(f"I did not understand “{quoted}”." if quoted else "That was an empty message.")
+    if turn.attached:
+        names = ", ".join(f"`{turn.project.show(path)}`" for path in turn.attached)
+        await turn.say(f"I see what you attached ({names}), but I cannot think about it.")
+    await turn.say(HELP)
+
+
+async def named(turn: Turn, name: str | None) -> Path:
+    """The file of a request: the one it names, else the first one attached to the prompt."""
+    if name is not None:
+        return await turn.project.find(name)
+    if turn.attached:
+        return turn.project.inside(str(turn.attached[0]))
+    raise DemoError("In which file? Name it, or attach it with `@`.")
+
+
+def count(number: int, thing: str, things: str | None = None) -> str:
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def more(number: int, things: str = "files") -> str:
+    return f"\n\n… and {number - LISTED:,} more {things}." if number > LISTED else ""
+
+
+def cell(text: str) -> str:
+    """A line of a file as a cell of a table."""
+    text = text if len(text) <= 60 else text[:59] + "…"
+    return f"`{text}`".replace("|", "\\|") if "`" not in text else text.replace("|", "\\|")

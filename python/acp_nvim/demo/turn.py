@@ -1,0 +1,214 @@
+"""What the demo can do within one turn: speak, think, plan, show tool calls, ask, read and write files.
+
+Everything the user sees goes through here as ``session/update``, so its characters are counted here too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from .peer import Json, Peer, RpcError
+from .project import DemoError, Project, exists, read_disk, write_disk
+
+Status = Literal["pending", "in_progress", "completed", "failed"]
+Answer = Literal["allowed", "rejected", "closed"]
+
+WINDOW = 8192  # tokens the demo pretends to remember; 4 characters count as one
+
+
+@dataclass(slots=True)
+class Session:
+    """One chat with the demo. ``always`` holds what the user has allowed for its whole length."""
+
+    id: str
+    project: Project
+    client_reads: bool = False
+    client_writes: bool = False
+    always: set[str] = field(default_factory=set)
+    titled: bool = False
+    characters: int = 0
+    turn: asyncio.Task[None] | None = None
+    cancelled: bool = False
+    ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call on the user's screen."""
+
+    turn: Turn
+    id: str
+    ended: bool = False
+
+    async def update(self, status: Status | None = None, **fields: Any) -> None:
+        """Patch the row: only what is given changes (V1-103); content and locations are replaced (V1-105)."""
+        if status is not None:
+            fields["status"] = status
+            self.ended = status in ("completed", "failed")
+        await self.turn.send({"sessionUpdate": "tool_call_update", "toolCallId": self.id, **fields})
+
+
+@dataclass(slots=True)
+class Turn:
+    """One prompt being answered. ``speed``: chunks a second, 0 as fast as the client reads."""
+
+    peer: Peer
+    session: Session
+    speed: float
+    attached: list[Path] = field(default_factory=list)
+    _kind: str = ""  # of the last chunk, while nothing else has come in between
+    _message: str = ""
+
+    @property
+    def project(self) -> Project:
+        return self.session.project
+
+    async def send(self, update: Json) -> None:
+        if update["sessionUpdate"] != self._kind:
+            self._kind = ""
+        await self.peer.notify("session/update", {"sessionId": self.session.id, "update": update})
+
+    async def beat(self, chunks: float) -> None:
+        """Wait as long as ``chunks`` chunks take: time to watch. Always a chance to be cancelled."""
+        await asyncio.sleep(chunks / self.speed if self.speed else 0)
+
+    async def say(self, text: str) -> None:
+        """A paragraph of the answer, Markdown, streamed word by word."""
+        await self._stream("agent_message_chunk", text)
+
+    async def think(self, text: str) -> None:
+        await self._stream("agent_thought_chunk", text)
+
+    async def _stream(self, kind: str, text: str) -> None:
+        """Chunks of one message; what directly follows the same kind is a new paragraph of that message."""
+        if self._kind == kind:
+            text = "\n\n" + text
+        else:
+            self._kind, self._message = kind, f"message-{next(self.session.ids)}"
+        self.session.characters += len(text)
+        for piece in re.findall(r"\s*\S+", text):
+            await self.beat(1)
+            block = {"type": "text", "text": piece}
+            await self.send({"sessionUpdate": kind, "messageId": self._message, "content": block})
+
+    async def plan(self, steps: Sequence[str], done: int, active: bool = True) -> None:
+        """The whole plan (V1-139): the first ``done`` steps are completed, the next one is in progress."""
+        entries = [
+            {
+                "content": step,
+                "priority": "medium",
+                "status": "completed" if at < done else "in_progress" if at == done and active else "pending",
+            }
+            for at, step in enumerate(steps)
+        ]
+        await self.send({"sessionUpdate": "plan", "entries": entries})
+
+    @asynccontextmanager
+    async def call(
+        self, kind: str, title: str, status: Status = "in_progress", **fields: Any
+    ) -> AsyncIterator[Call]:
+        """A tool call: completed at the end of the block, failed by a DemoError; a cancel leaves it open."""
+        call = Call(self, f"call-{next(self.session.ids)}")
+        start = {
+            "sessionUpdate": "tool_call",
+            "toolCallId": call.id,
+            "title": title,
+            "kind": kind,
+            "status": status,
+        }
+        await self.send({**start, **fields})
+        try:
+            yield call
+        except DemoError as error:
+            if not call.ended:
+                await call.update("failed", content=[content(str(error))])
+            raise
+        if not call.ended:
+            await call.update("completed")
+
+    async def ask(self, call: Call, key: str, always: str, **fields: Any) -> Answer:
+        """Ask, unless the user has allowed ``key`` for the whole chat. ``always`` names that option."""
+        if key in self.session.always:
+            return "allowed"
+        options = [
+            {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
+            {"optionId": "always", "name": always, "kind": "allow_always"},
+            {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+        ]
+        request = {"toolCallId": call.id, "status": "pending", **fields}
+        result = await self.peer.request(
+            "session/request_permission",
+            {"sessionId": self.session.id, "toolCall": request, "options": options},
+        )
+        outcome = result.get("outcome") if isinstance(result, dict) else None
+        chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
+        if chosen == "always":
+            self.session.always.add(key)
+        if chosen in ("allow", "always"):
+            return "allowed"
+        if chosen is None:
+            # `cancelled` usually comes with a session/cancel, before or after it: let that one win (V1-80).
+            await asyncio.sleep(0.05)
+            return "closed"
+        return "rejected"
+
+    async def read(self, path: Path) -> str:
+        """The text of a file: from the editor if it offers that (with unsaved edits), else from the disk."""
+        if not self.session.client_reads:
+            return read_disk(path)
+        try:
+            result = await self.peer.request(
+                "fs/read_text_file", {"sessionId": self.session.id, "path": str(path)}
+            )
+        except RpcError as error:
+            raise DemoError(
+                f"The editor did not give me `{self.project.show(path)}`: {error.message}"
+            ) from None
+        text = result.get("content") if isinstance(result, dict) else None
+        if not isinstance(text, str):
+            raise DemoError(f"The editor's answer for `{self.project.show(path)}` holds no text.")
+        return text
+
+    async def write(self, path: Path, text: str) -> None:
+        """Write a file, through the editor when it offers that. Line ends stay as they are in ``text``."""
+        shown = self.project.show(path)
+        if self.session.client_writes:
+            params = {"sessionId": self.session.id, "path": str(path), "content": text}
+            try:
+                await self.peer.request("fs/write_text_file", params)
+            except RpcError as error:
+                raise DemoError(f"The editor did not write `{shown}`: {error.message}") from None
+            return
+        write_disk(path, text)
+
+    async def has_changed(self, path: Path, old: str | None) -> bool:
+        """Whether a file is no longer what a change was made from (None: not there)."""
+        if old is None:
+            return exists(path)
+        return await self.read(path) != old
+
+    async def usage(self) -> None:
+        """Four characters count as a token, as people reckon; what does not fit the window is forgotten."""
+        used = min(self.session.characters // 4, WINDOW)
+        await self.send({"sessionUpdate": "usage_update", "used": used, "size": WINDOW})
+
+
+def content(text: str) -> Json:
+    """A text as content of a tool call (V1-115)."""
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def diff(path: Path, old: str | None, new: str) -> Json:
+    """A whole file before and after; ``old`` None: it is new (V1-117)."""
+    return {"type": "diff", "path": str(path), "oldText": old, "newText": new}
+
+
+def location(path: Path, line: int | None = None) -> Json:
+    return {"path": str(path)} if line is None else {"path": str(path), "line": line}
