@@ -417,6 +417,23 @@ class AgentInfo:
 Item: TypeAlias = Message | ToolCall | Plan | Compaction | TurnEnd | Note
 
 
+@dataclass(slots=True)
+class Echo:
+    """What the agent may repeat of the running turn's prompt, so that it is not shown twice.
+
+    v1 compares text as it accumulates (V1-75); v2 knows the message by its id, and holds what comes
+    before the prompt's response names it (V2-51).
+    """
+
+    message: Message  # our copy, already in the timeline
+    text: str  # the prompt's text blocks, without the blanks around them
+    by_id: bool = False
+    at: int = 0  # characters of ``text`` seen so far
+    done: bool = False  # the whole text was seen
+    place: int = 0  # number of timeline items when the last piece came: a larger one ends the run
+    held: list[Any] = field(default_factory=list)  # message events not shown until it is clear whose they are
+
+
 @dataclass(slots=True, eq=False)
 class Session:
     """One conversation. ``id`` is ours and never changes; ``remote_id`` is the agent's, opaque."""
@@ -445,6 +462,7 @@ class Session:
     arrival: int = 0  # number of the last event applied
     # Message that still takes chunks without an id (V1-91): (role, id) or None.
     open_message: tuple[Role, str] | None = None
+    echo: Echo | None = None  # set while a turn with a prompt runs
 
     @property
     def turn(self) -> Turn | None:

@@ -71,7 +71,7 @@ class MessageSet:
 
 @dataclass(frozen=True, slots=True)
 class ToolPatch:
-    """Create or patch a tool call. ``reopen``: the agent announced it anew (v1 ``tool_call``)."""
+    """Create or patch a tool call. ``content`` and ``locations`` replace the whole list."""
 
     id: str
     title: str | UnsetType | None = UNSET
