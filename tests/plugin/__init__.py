@@ -1,5 +1,6 @@
 """The project's pytest plugin: a real Neovim for tests, headless or with a screen."""
 
+from ..agents.fixtures import agent
 from .fixtures import (
     StartNvim,
     StartScreen,
@@ -25,6 +26,7 @@ __all__ = (
     "StartNvim",
     "StartScreen",
     "_started",
+    "agent",
     "anyio_backend",
     "eventually",
     "find_binary",
