@@ -1,0 +1,96 @@
+--- The lines of a buffer as the exact text of its file, and back: line ends, final newline, byte-order mark.
+local M = {}
+
+local api = vim.api
+
+---@class acp.Ends how a buffer's lines become bytes
+---@field sep string between two lines
+---@field bom boolean
+---@field eol boolean the last line ends too
+---@field eof boolean a CTRL-Z follows
+
+local separators = { unix = '\n', dos = '\r\n', mac = '\r' }
+
+---@param buf integer
+---@return acp.Ends
+function M.ends(buf)
+  local bo = vim.bo[buf]
+  -- 'binary' writes every buffer as it is.
+  return {
+    sep = bo.binary and '\n' or separators[bo.fileformat],
+    bom = bo.bomb and not bo.binary,
+    eol = bo.endofline,
+    eof = bo.endoffile and not bo.binary,
+  }
+end
+
+---The text as it would stand in the file, in UTF-8.
+---@param buf integer
+---@return string
+function M.text(buf)
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local how = M.ends(buf)
+  local text = table.concat(lines, how.sep)
+  if text == '' and #lines == 1 then
+    -- An empty file and an empty line look the same here.
+    local empty = api.nvim_buf_call(buf, function() return vim.fn.wordcount().bytes == 0 end)
+    text = (how.eol and not empty) and how.sep or ''
+  elseif how.eol then
+    text = text .. how.sep
+  end
+  return (how.bom and '\239\187\191' or '') .. text .. (how.eof and '\26' or '')
+end
+
+---Cut a text into a buffer's lines. The file format is kept if it can hold the text exactly.
+---@param buf integer
+---@param text string
+---@return string[] lines
+---@return acp.Ends
+function M.split(buf, text)
+  local before = M.ends(buf)
+  local how = { sep = '\n', bom = false, eol = true, eof = false }
+  if not vim.bo[buf].binary then
+    if text:sub(1, 3) == '\239\187\191' then how.bom, text = true, text:sub(4) end
+    local _, newlines = text:gsub('\n', '')
+    local _, pairs_ = text:gsub('\r\n', '')
+    local first = api.nvim_buf_get_lines(buf, 0, 1, false)[1] or ''
+    if newlines > 0 and newlines == pairs_ and (before.sep == '\r\n' or first:sub(-1) ~= '\r') then
+      how.sep = '\r\n'
+    elseif newlines == 0 and (before.sep == '\r\n' or (before.sep == '\r' and text:find('\r', 1, true))) then
+      how.sep = before.sep
+    end
+    if how.sep == '\r\n' and text:sub(-1) == '\26' then how.eof, text = true, text:sub(1, -2) end
+  end
+  how.eol = text:sub(-#how.sep) == how.sep
+  if text == '' then
+    how.eol = true
+    return {}, how
+  end
+  if how.eol then text = text:sub(1, -#how.sep - 1) end
+  return vim.split(text, how.sep, { plain = true }), how
+end
+
+---Set the options that say how lines become bytes.
+---@param buf integer
+---@param to acp.Ends
+function M.set_ends(buf, to)
+  local bo = vim.bo[buf]
+  local format = ({ ['\n'] = 'unix', ['\r\n'] = 'dos', ['\r'] = 'mac' })[to.sep]
+  for name, value in pairs({ fileformat = format, bomb = to.bom, endofline = to.eol, endoffile = to.eof }) do
+    local fixed = bo.binary and name ~= 'endofline'
+    if not fixed and bo[name] ~= value then bo[name] = value end
+  end
+end
+
+---Whether the buffer's encoding can hold the text.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.encodable(buf, text)
+  local encoding = vim.bo[buf].fileencoding
+  if encoding == '' or encoding == 'utf-8' then return true end
+  local there = vim.iconv(text, 'utf-8', encoding)
+  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+end
+
+return M
