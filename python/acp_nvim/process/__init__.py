@@ -1,0 +1,1 @@
+"""Agents as processes: each in a group of its own, ended with all it started, whatever ends the host."""
