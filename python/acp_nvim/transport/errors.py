@@ -1,0 +1,26 @@
+"""What a transport raises.
+
+TransportError
+  LineTooLongError      a line exceeds the bound: the connection is failed (V1-06)
+  TransportClosedError  the other side does not take anything any more
+"""
+
+from __future__ import annotations
+
+
+class TransportError(Exception):
+    """The connection cannot go on. The message says why, for people."""
+
+
+class LineTooLongError(TransportError):
+    """``limit`` in bytes; ``lines`` are the complete lines that came before the long one."""
+
+    def __init__(self, limit: int, lines: list[bytes]) -> None:
+        super().__init__(f"the agent sent a line longer than {limit:,} bytes")
+        self.limit = limit
+        self.lines = lines
+
+
+class TransportClosedError(TransportError):
+    def __init__(self, message: str = "the agent does not read its input any more") -> None:
+        super().__init__(message)
