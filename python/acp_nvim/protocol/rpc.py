@@ -1,0 +1,343 @@
+"""The JSON-RPC peer: both directions at once over one transport (spec/acp-v1.md section 1).
+
+Order. One reader takes the messages strictly as they came. A notification is handled, waiting included,
+before the next message is looked at: that is how back-pressure reaches the agent's pipe, and why an
+update that came before a response is applied before the response is (V1-16). After a response, and after
+the start of a request's task, the reader steps back once, so that whoever waits for it acts first.
+
+Answers. Each request of the agent runs in a task of its own (V1-15) and is answered exactly once, unless
+the connection was lost. The reader itself never writes: an agent that does not read its input while it
+waits for us to read its output must not be able to stop both.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
+
+import anyio
+import anyio.lowlevel
+from msgspec import UNSET, Raw
+
+from acp_nvim.transport import TransportError
+from acp_nvim.wire import jsonrpc
+from acp_nvim.wire.acp_v1 import CANCEL_REQUEST
+from acp_nvim.wire.base import RequestId
+from acp_nvim.wire.decode import Codec, encode
+from acp_nvim.wire.tolerant import WireError
+
+from .rpc_errors import ConnectionLostError, RpcError, body_of
+
+T = TypeVar("T")
+
+Direction: TypeAlias = Literal["in", "out", "note"]
+# For the trace: each line read (before anything comes of it), each line written, and notes on the line
+# that is being read. The text is empty for an ordinary message.
+Observer: TypeAlias = Callable[[Direction, bytes, str], None]
+Spawn: TypeAlias = Callable[
+    [Callable[[], Coroutine[Any, Any, None]]], object
+]  # a task group's ``start_soon``
+
+MAX_REQUESTS = 1024  # answers of ours that are due at once; then the reader waits
+EMPTY: dict[str, Any] = {}
+
+
+class Lines(Protocol):
+    """The transport (transport/stdio.py)."""
+
+    def lines(self) -> AsyncGenerator[list[bytes], None]: ...
+
+    async def send(self, message: bytes) -> None: ...
+
+
+class Handler(Protocol):
+    """What the peer's owner does with the agent's messages. ``params`` may be empty: decode with a Codec."""
+
+    async def request(self, method: str, params: Raw) -> object:
+        """Return the result (a struct, or None for ``{}``), or raise: see rpc_errors.body_of.
+
+        Cancelled by ``$/cancel_request``: answered with -32800, unless a result is returned all the same.
+        """
+
+    async def notification(self, method: str, params: Raw) -> None:
+        """May wait: nothing else is read meanwhile."""
+
+
+class _Call(Generic[T]):
+    """A request of ours that has no answer yet."""
+
+    __slots__ = ("codec", "done", "error", "method", "then", "value")
+
+    def __init__(self, method: str, codec: Codec[T] | None, then: Callable[[T], None] | None) -> None:
+        self.method = method
+        self.codec = codec
+        self.then = then
+        self.done = anyio.Event()
+        self.value: Any = None
+        self.error: Exception | None = None
+
+
+class Peer:
+    """One connection. ``run`` reads it until its end; everything else may be called meanwhile."""
+
+    def __init__(
+        self,
+        transport: Lines,
+        handler: Handler,
+        *,
+        spawn: Spawn,
+        observer: Observer | None = None,
+        max_requests: int = MAX_REQUESTS,
+    ) -> None:
+        self._transport = transport
+        self._handler = handler
+        self._spawn = spawn
+        self._observe: Observer = observer or (lambda direction, data, text: None)
+        self._calls: dict[int, _Call[Any]] = {}
+        self._next_id = 0
+        self._running: dict[RequestId, list[anyio.CancelScope]] = {}
+        self._writes: set[anyio.CancelScope] = set()
+        self._slots = anyio.Semaphore(max_requests, fast_acquire=True)
+        self._line = b""
+        self.lost: str | None = None  # why the connection ended, once it has
+
+    # Ours.
+
+    @overload
+    async def request(self, method: str, params: object = ...) -> Raw: ...
+
+    @overload
+    async def request(
+        self, method: str, params: object, codec: Codec[T], then: Callable[[T], None] | None = ...
+    ) -> T: ...
+
+    async def request(
+        self,
+        method: str,
+        params: object = EMPTY,
+        codec: Codec[T] | None = None,
+        then: Callable[[T], None] | None = None,
+    ) -> Any:
+        """Send a request and wait for its result, decoded by ``codec`` (else raw).
+
+        ``then`` is called with the result by the reader, before any later message is looked at.
+        Raises RpcError (the agent's error), WireError (a result that does not decode), and
+        ConnectionLostError. When the caller is cancelled, the agent is not told; a late answer does no harm.
+        """
+        call = _Call(method, codec, then)
+        id_ = self._next_id
+        self._next_id += 1
+        message = encode(jsonrpc.Request(id_, method, params))
+        self._calls[id_] = call
+        try:
+            await self._write(message)
+            await call.done.wait()
+        finally:
+            self._calls.pop(id_, None)
+        if call.error is not None:
+            raise call.error
+        return call.value
+
+    async def notify(self, method: str, params: object = EMPTY) -> None:
+        """Send a notification. Raises ConnectionLostError."""
+        await self._write(encode(jsonrpc.Notification(method, params)))
+
+    def cancel_incoming(self) -> None:
+        """Abort every request of the agent that runs, for our own reasons: answered -32800 (V1-87)."""
+        for scopes in self._running.values():
+            for scope in scopes:
+                scope.cancel()
+
+    def fail(self, reason: str) -> None:
+        """The connection is over: fail our requests, cancel the agent's, write nothing any more."""
+        if self.lost is not None:
+            return
+        self.lost = reason
+        for call in self._calls.values():
+            call.error = ConnectionLostError(reason)
+            call.done.set()
+        self.cancel_incoming()
+        for scope in self._writes:
+            scope.cancel()
+
+    def note(self, text: str) -> None:
+        """A note for the trace on the message that is being read; a ``Report`` for Codec.decode."""
+        self._observe("note", self._line, text)
+
+    # Theirs.
+
+    async def run(self) -> None:
+        """Read until the end of the connection; ``lost`` then tells the reason. Raises nothing of its own."""
+        reason = "the connection was closed"
+        try:
+            async with aclosing(self._transport.lines()) as batches:
+                async for batch in batches:
+                    for line in batch:
+                        if self.lost is not None:
+                            return
+                        await self._read(line)
+            reason = "the agent closed its output"
+        except TransportError as error:
+            reason = str(error)
+        finally:
+            self.fail(reason)
+
+    async def _read(self, line: bytes) -> None:
+        message, why = jsonrpc.read(line)
+        self._line = line
+        if isinstance(message, jsonrpc.Odd):
+            self._observe("in", line, message.why)
+            if message.code is not None:
+                await self._refuse(message.id, jsonrpc.ErrorBody(message.code, message.why))
+            return
+        self._observe("in", line, why or "")
+        if message.method is not UNSET:
+            if message.id is not UNSET:
+                await self._start(message.id, message.method, message.params)
+            elif message.method == "$/cancel_request":
+                self._cancel(message.params)
+            else:
+                await self._notification(message.method, message.params)
+        elif message.id is not UNSET and not isinstance(message.id, (str, int)):
+            told = bytes(message.error).decode(errors="replace")
+            self.note(f"the agent could not read a message of ours: {told}")
+        elif message.id is not UNSET:
+            self._answered(message.id, message)
+            await anyio.lowlevel.checkpoint()
+        elif b'"jsonrpc"' in line:
+            self.note("neither a request nor a response")
+            await self._refuse(None, jsonrpc.ErrorBody(jsonrpc.INVALID_REQUEST, "Invalid request"))
+        else:
+            self.note("stray: an object that is no message")
+
+    async def _notification(self, method: str, params: Raw) -> None:
+        try:
+            await self._handler.notification(method, params)
+        except WireError as error:
+            self.note(f"{method} was ignored: {error}")
+        except Exception:
+            self.note(f"{method} failed:\n{traceback.format_exc()}")
+
+    def _answered(self, id_: int | str, message: jsonrpc.Envelope) -> None:
+        key = id_ if isinstance(id_, int) else self._number(id_)
+        call = self._calls.pop(key, None) if key is not None else None
+        if call is None:
+            late = isinstance(id_, int) and 0 <= id_ < self._next_id
+            self.note(f"{'late or double' if late else 'unknown'} response, id {id_!r}")
+            return
+        if isinstance(id_, str):
+            self.note(f"the id of this response is a string; taken for {key}")
+        # Serialisers that leave out what is undefined send no member at all for an empty result; some
+        # send both members, one of them null.
+        error = bytes(message.error)
+        if error and error != b"null":
+            call.error = self._error(error)
+        else:
+            try:
+                call.value = (
+                    call.codec.decode(message.result, self.note) if call.codec is not None else message.result
+                )
+                if call.then is not None:
+                    call.then(call.value)
+            except Exception as failure:
+                call.error = failure
+                self.note(f"the result of {call.method} could not be used: {failure}")
+        call.done.set()
+
+    def _number(self, id_: str) -> int | None:
+        """An agent that turns our id 3 into "3" means our request (C09)."""
+        return next((key for key in self._calls if str(key) == id_), None)
+
+    def _error(self, raw: bytes) -> RpcError:
+        try:
+            body = jsonrpc.ERROR.decode(raw, self.note)
+        except WireError as failure:
+            self.note(f"the error of this response does not decode: {failure}")
+            text = raw[:1000].decode(errors="replace")
+            return RpcError(jsonrpc.INTERNAL_ERROR, f"the agent sent a malformed error: {text}")
+        return RpcError(body.code, body.message, body.data)
+
+    async def _start(self, id_: RequestId, method: str, params: Raw) -> None:
+        await self._slots.acquire()
+        if self.lost is not None:
+            self._slots.release()
+            return
+        scope = anyio.CancelScope()
+        self._running.setdefault(id_, []).append(scope)
+        self._spawn(functools.partial(self._serve, id_, method, params, scope))
+        await anyio.lowlevel.checkpoint()
+
+    def _cancel(self, params: Raw) -> None:
+        try:
+            id_ = CANCEL_REQUEST.decode(params, self.note).request_id
+        except WireError as error:
+            self.note(f"$/cancel_request was ignored: {error}")
+            return
+        scopes = self._running.get(id_)
+        if scopes is None:
+            self.note(f"nothing to cancel for id {id_!r}")
+            return
+        for scope in scopes:
+            scope.cancel()
+
+    async def _serve(self, id_: RequestId, method: str, params: Raw, scope: anyio.CancelScope) -> None:
+        answer: jsonrpc.Answer | jsonrpc.Failure
+        answer = jsonrpc.Failure(id_, jsonrpc.ErrorBody(jsonrpc.REQUEST_CANCELLED, "Request cancelled"))
+        try:
+            try:
+                with scope:
+                    result = await self._handler.request(method, params)
+                    answer = jsonrpc.Answer(id_, EMPTY if result is None else result)
+            except Exception as error:
+                body = body_of(error)
+                if body.code == jsonrpc.INTERNAL_ERROR:
+                    self._observe("note", b"", f"{method} failed:\n{traceback.format_exc()}")
+                answer = jsonrpc.Failure(id_, body)
+            finally:
+                scopes = self._running[id_]
+                scopes.remove(scope)
+                if not scopes:
+                    del self._running[id_]
+            await self._answer(answer)
+        finally:
+            self._slots.release()
+
+    async def _refuse(self, id_: RequestId, body: jsonrpc.ErrorBody) -> None:
+        await self._slots.acquire()
+        self._spawn(functools.partial(self._answer_in_slot, jsonrpc.Failure(id_, body)))
+
+    async def _answer_in_slot(self, answer: jsonrpc.Failure) -> None:
+        try:
+            await self._answer(answer)
+        finally:
+            self._slots.release()
+
+    async def _answer(self, answer: jsonrpc.Answer | jsonrpc.Failure) -> None:
+        try:
+            message = encode(answer)
+        except Exception as error:
+            self._observe("note", b"", f"an answer cannot be encoded: {error}")
+            message = encode(jsonrpc.Failure(answer.id, body_of(error)))
+        try:
+            await self._write(message)
+        except ConnectionLostError as error:
+            self._observe("note", message, f"not sent: {error.reason}")
+
+    async def _write(self, message: bytes) -> None:
+        if self.lost is not None:
+            raise ConnectionLostError(self.lost)
+        self._observe("out", message, "")
+        scope = anyio.CancelScope()
+        self._writes.add(scope)
+        try:
+            with scope:  # so that nobody stays behind a pipe that is full
+                await self._transport.send(message)
+                return
+        except TransportError as error:
+            raise ConnectionLostError(str(error)) from error
+        finally:
+            self._writes.discard(scope)
+        raise ConnectionLostError(self.lost or "the connection was closed")
