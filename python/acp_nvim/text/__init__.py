@@ -1,0 +1,1 @@
+"""Pure functions on text: safe to show, width, short paths, line diff."""

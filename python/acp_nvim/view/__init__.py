@@ -1,0 +1,1 @@
+"""What of the session model is shown: blocks of the transcript, questions, status, and paced frames."""

@@ -1,0 +1,128 @@
+"""A block of lines with its decoration, in the form of the frame operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from acp_nvim.text.sanitise import byte_length
+
+from .icons import Icons
+
+#: A piece of a line and its highlight group, "" for none.
+Segment: TypeAlias = tuple[str, str]
+Mark: TypeAlias = tuple[int, int, int, str]  # row, first byte column, end column, group
+#: ``["set", id, lines, deco]`` or ``["add", id, lines, deco]``.
+Op: TypeAlias = list[Any]
+Kind: TypeAlias = Literal["head", "user", "answer", "think", "row", "plan", "end", "note"]
+
+#: What an operation weighs besides its lines, and each of its marks, folds, fences and links, in bytes.
+OP_BYTES = 48
+DECO_BYTES = 16
+
+
+@dataclass(slots=True)
+class Fold:
+    """Rows of a fold; ``text`` None: the first line as it is, and the fold mark."""
+
+    first: int
+    last: int
+    closed: bool = True
+    text: Sequence[Segment] | None = None
+
+    def wire(self) -> list[Any]:
+        base: list[Any] = [self.first, self.last, self.closed]
+        return base if self.text is None else [*base, [list(segment) for segment in self.text]]
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines in the making, with their marks."""
+
+    lines: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+    def put(self, *segments: Segment) -> int:
+        """Add a line made of segments; return its row."""
+        row, col = len(self.lines), 0
+        for text, group in segments:
+            end = col + byte_length(text)
+            if group and end > col:
+                self.marks.append((row, col, end, group))
+            col = end
+        self.lines.append("".join(text for text, _ in segments))
+        return row
+
+    def extend(self, other: Lines, prefix: str = "", start: int = 0) -> None:
+        """Add the lines of another from ``start`` on, each behind a prefix."""
+        at, shift = len(self.lines) - start, byte_length(prefix)
+        self.lines.extend(prefix + line for line in other.lines[start:])
+        self.marks.extend(
+            (row + at, col + shift, end + shift, group)
+            for row, col, end, group in other.marks
+            if row >= start
+        )
+
+
+@dataclass(slots=True)
+class Drawn(Lines):
+    """A whole block. Rows and columns are relative to it, from 0; columns are bytes."""
+
+    kind: Kind = "note"
+    lead: int = 0
+    tail: int = 0
+    folds: list[Fold] = field(default_factory=list)
+    fences: list[list[Any]] = field(default_factory=list)
+    spin: list[int] = field(default_factory=list)
+    since: list[tuple[int, int]] = field(default_factory=list)
+    links: list[list[Any]] = field(default_factory=list)
+    body: list[tuple[int, int, str]] = field(default_factory=list)
+    question: str | None = None
+
+    def put_body(self, body: Lines, kind: str, icons: Icons, start: int = 0) -> None:
+        """Add body lines behind the bar."""
+        first = len(self.lines)
+        self.extend(body, bar(icons), start)
+        if len(self.lines) > first:
+            self.body.append((first, len(self.lines) - 1, kind))
+
+    def op(self, block_id: int) -> Op:
+        """The operation that writes this block. Leading and trailing blanks are added here."""
+        lead = self.lead
+        deco: dict[str, Any] = {"kind": self.kind, "lead": lead, "tail": self.tail}
+        if self.marks:
+            deco["marks"] = [[row + lead, col, end, group] for row, col, end, group in self.marks]
+        if self.folds:
+            deco["folds"] = [Fold(f.first + lead, f.last + lead, f.closed, f.text).wire() for f in self.folds]
+        if self.fences:
+            deco["fences"] = [[fence[0] + lead, *fence[1:]] for fence in self.fences]
+        if self.spin:
+            deco["spin"] = [row + lead for row in self.spin]
+        if self.since:
+            deco["since"] = [[row + lead, ms] for row, ms in self.since]
+        if self.links:
+            deco["links"] = [[link[0] + lead, *link[1:]] for link in self.links]
+        if self.body:
+            deco["body"] = [[first + lead, last + lead, kind] for first, last, kind in self.body]
+        if self.question is not None:
+            deco["question"] = self.question
+        return ["set", block_id, [""] * lead + self.lines + [""] * self.tail, deco]
+
+
+def bar(icons: Icons) -> str:
+    """What every body line begins with."""
+    return f"  {icons.bar} "
+
+
+def op_bytes(op: Op) -> int:
+    """About how many bytes an operation takes on its way."""
+    deco = op[3] or {}
+    extras = sum(len(value) for value in deco.values() if isinstance(value, list))
+    return OP_BYTES + extras * DECO_BYTES + sum(byte_length(line) + 3 for line in op[2])
+
+
+def op_events(op: Op) -> int:
+    """What an operation costs Neovim besides its bytes: itself, its folds and its fences."""
+    deco = op[3] or {}
+    return 1 + len(deco.get("folds", ())) + len(deco.get("fences", ()))

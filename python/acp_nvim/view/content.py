@@ -1,0 +1,74 @@
+"""Content that is no text, as one line: what it is and how much of it there is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from acp_nvim.session.entities import Block
+from acp_nvim.text.sanitise import one_line
+
+#: Cells of what is shown of content this version does not know.
+RAW_CELLS = 200
+
+
+def block_line(block: Block) -> str:
+    """One safe line, with two blanks before it, for a block that is not text."""
+    if block.type not in ("image", "audio", "link", "resource"):
+        return "  " + raw_line(block.raw if block.raw is not None else {"type": block.type})
+    uri = block.uri if block.uri and not block.uri.startswith("data:") else None
+    name = block.title or block.name
+    facts = ", ".join(part for part in (block.mime, size_text(_size(block))) if part)
+    parts = [block.type, facts, name, uri if uri != name else None]
+    return "  " + "  ".join(one_line(part) for part in parts if part)
+
+
+def raw_line(raw: Any) -> str:
+    """Content of a kind we do not know: its type and the beginning of what it says."""
+    kind = raw.get("type") if isinstance(raw, dict) else None
+    return one_line(f"{kind or 'unknown content'}  {as_json(raw)}", RAW_CELLS)
+
+
+def as_json(raw: Any, indent: int | None = None) -> str:
+    """JSON for people; what is no JSON shows as Python would write it."""
+    return json.dumps(raw, ensure_ascii=False, indent=indent, default=repr)
+
+
+def size_text(size: int | None) -> str:
+    """``84 kB``, ``2.1 kB``, ``31 B``; "" when unknown."""
+    if size is None:
+        return ""
+    if size < 1000:
+        return f"{size} B"
+    value = float(size)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 10:
+            return f"{value:.1f} {unit}"
+        if value < 1000:
+            return f"{value:.0f} {unit}"
+    return f"{value:.0f} GB"
+
+
+def file_path(uri: str | None) -> tuple[str, int | None] | None:
+    """The absolute path and the line (``#L7``) of a ``file://`` address, None for others."""
+    if not uri:
+        return None
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    first = parts.fragment.removeprefix("L").split("-")[0]
+    return unquote(parts.path), int(first) if first.isdecimal() and len(first) < 10 else None
+
+
+def _size(block: Block) -> int | None:
+    if block.size is not None:
+        return block.size
+    if block.data is not None:
+        padding = block.data[-2:].count("=")
+        return len(block.data) * 3 // 4 - padding
+    return block.text.length if block.text is not None else None

@@ -1,0 +1,282 @@
+"""What the transcript keeps of each block, and how the block gives its operations (contract, frame ops).
+
+Messages are streams: a ``set`` with their beginning, then only ``add``. All others are drawn whole, in one
+``set``, once per frame at most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from acp_nvim.session.entities import Block, Message, ToolCall
+from acp_nvim.text.sanitise import one_line
+from acp_nvim.text.width import cells_of
+
+from . import facts, rows
+from .block import Drawn, Fold, Op, bar
+from .content import block_line, file_path
+from .look import Look, duration, plural
+from .stream import Piece, Stream
+
+#: Bytes up to which a user's message is rewritten whole when it grows: its mentions get their colour.
+WHOLE_USER = 32768
+
+_MENTION = re.compile(r"(?<!\S)@[^\s`]+")
+
+
+class Entry(Protocol):
+    """A block. ``id`` is None until the block is in the buffer; ``unread`` counts characters."""
+
+    id: int | None
+    lead: int
+    unread: int
+
+    @property
+    def waits(self) -> bool:
+        """Nothing can be shown yet: the block is made when there is something, or when others follow."""
+
+    @property
+    def urgent(self) -> bool:
+        """A question is open here."""
+
+    def touch(self) -> None:
+        """The item has changed."""
+
+    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+        """The operations that bring the block up to date, and whether more is left for the next frame.
+
+        A block drawn whole may be larger than ``max_bytes``.
+        """
+
+    def again(self) -> None:
+        """The block has to be written from its beginning."""
+
+
+class Whole:
+    """A block drawn whole by a function."""
+
+    def __init__(self, draw: Callable[[], Drawn], lead: int) -> None:
+        self._draw = draw
+        self.id: int | None = None
+        self.lead = lead
+        self.unread = 0
+
+    @property
+    def waits(self) -> bool:
+        return False
+
+    @property
+    def urgent(self) -> bool:
+        return False
+
+    def touch(self) -> None:
+        """Drawn anew when it is taken."""
+
+    def again(self) -> None:
+        """Nothing is remembered of what was drawn."""
+
+    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+        drawn = self._draw()
+        drawn.lead = self.lead
+        return [drawn.op(block_id)], False
+
+
+class Rows(Whole):
+    """A tool call, or several reads and searches that follow each other."""
+
+    def __init__(self, call: ToolCall, look: Look, lead: int) -> None:
+        super().__init__(self._rows, lead)
+        self.calls = [call]
+        self.spans: list[rows.Span] = []
+        self._look = look
+
+    @property
+    def urgent(self) -> bool:
+        return any(call.open_permissions for call in self.calls)
+
+    def takes(self, call: ToolCall) -> bool:
+        """Whether a call that follows joins this block."""
+        return (
+            len(self.calls) < MAX_GROUP
+            and facts.verb(call) in rows.GROUPED
+            and facts.verb(self.calls[-1]) in rows.GROUPED
+        )
+
+    def call_at(self, row: int) -> ToolCall:
+        """The call a row of the block belongs to."""
+        row -= self.lead
+        return next((span.call for span in self.spans if span.first <= row <= span.last), self.calls[0])
+
+    def _rows(self) -> Drawn:
+        drawn, self.spans = rows.draw(self.calls, self._look, self._look.session.open_permissions)
+        return drawn
+
+
+#: Calls in one group, because each change rewrites the group.
+MAX_GROUP = 100
+
+
+class Talk:
+    """A message: the user's, the agent's, or a thought."""
+
+    def __init__(self, message: Message, look: Look, lead: int) -> None:
+        self.message = message
+        self._look = look
+        self.id: int | None = None
+        self.lead = lead
+        self.unread = 0
+        self._stream = self._new_stream()
+        self._written = False  # the buffer has what the stream gave
+        self._summed = False  # the header tells how long the thought was
+        self._empty = False  # the block was made without content
+        self._last_fold = 0
+
+    @property
+    def waits(self) -> bool:
+        return not self._stream.begun and not self._stream.left(self._blocks())
+
+    @property
+    def urgent(self) -> bool:
+        return False
+
+    def touch(self) -> None:
+        blocks = self._blocks()
+        if self._stream.stale(blocks) or (self._written and self._whole()):
+            self.again()
+        self.unread = self._stream.left(blocks)
+
+    def again(self) -> None:
+        self._stream = self._new_stream()
+        self._written = False
+        self._summed = False
+        self.unread = self._stream.left(self._blocks())
+
+    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+        final = self.message.ended is not None
+        thought = self.message.role == "thought"
+        if thought and final and self._written and not self._summed:
+            self.again()
+        blocks = self._blocks()
+        piece = self._stream.read(blocks, final=final, max_bytes=max_bytes, max_events=max_events)
+        self.unread = self._stream.left(blocks)
+        ops: list[Op] = []
+        if not self._written:
+            if self._stream.begun or thought or not self._empty:
+                ops.append(self._set(block_id, piece, final))
+                self._written, self._summed = self._stream.begun, thought and final
+            self._empty = not self._stream.begun
+        elif not piece.empty:
+            ops.append(self._add(block_id, piece))
+        return ops, self.unread > 0
+
+    # -- drawing
+
+    def _blocks(self) -> list[Block]:
+        """The blocks in the order they are shown. What the user said goes before what was sent with it."""
+        blocks = self.message.blocks
+        if self.message.role != "user" or len(blocks) < 2:
+            return blocks
+        said = [block for block in blocks if block.type == "text"]
+        text = "".join(str(block.text) for block in said) if len(blocks) > len(said) else ""
+        return said + [block for block in blocks if block.type != "text" and self._mention(block) not in text]
+
+    def _mention(self, block: Block) -> str:
+        return mention(block, self._look) or "\0"
+
+    def _whole(self) -> bool:
+        if self.message.role != "user":
+            return False
+        size = sum(block.text.length for block in self.message.blocks if block.text is not None)
+        return size <= WHOLE_USER
+
+    def _new_stream(self) -> Stream:
+        icons, role = self._look.icons, self.message.role
+        if role == "user":
+            indent = " " * (cells_of(icons.user) + 1)
+            return Stream(f"{icons.user} ", indent, line_of=self._sent_along)
+        if role == "thought":
+            return Stream(bar(icons), bar(icons), blank=True)
+        return Stream(fences=True)
+
+    def _sent_along(self, block: Block) -> str:
+        return mention(block, self._look) or block_line(block).strip()
+
+    def _set(self, block_id: int, piece: Piece, final: bool) -> Op:
+        role = self.message.role
+        drawn = Drawn(kind=_KINDS[role], lead=self.lead, tail=1)
+        if role == "thought":
+            self._think_header(drawn, final)
+            if self._stream.begun:
+                drawn.lines += piece.lines
+                drawn.body.append((1, len(piece.lines), "think"))
+                drawn.folds.append(Fold(0, len(piece.lines)))
+        else:
+            drawn.lines, drawn.fences = piece.lines, piece.fences
+            if not self._stream.begun:  # a block must have a line, and this one has nothing to show
+                drawn.lines, drawn.tail = ([], 0) if self.lead else ([""], 0)
+            elif role == "user":
+                self._mark_user(drawn)
+        self._last_fold = len(drawn.lines) - 1 + drawn.lead
+        return drawn.op(block_id)
+
+    def _add(self, block_id: int, piece: Piece) -> Op:
+        deco: dict[str, Any] = {}
+        shift = self.lead
+        if piece.fences:
+            deco["fences"] = [[fence[0] + shift, *fence[1:]] for fence in piece.fences]
+        if self.message.role == "thought":
+            last = self.lead + 1 + self._stream.rows
+            if last != self._last_fold:
+                self._last_fold = last
+                deco["folds"] = [Fold(self.lead, last).wire()]
+        return ["add", block_id, piece.lines, deco or None]
+
+    def _think_header(self, drawn: Drawn, final: bool) -> None:
+        icon = self._look.icons.think
+        if not final:
+            drawn.put((icon, "AcpThought"), (" think", "AcpThought"))
+            drawn.spin.append(0)
+            return
+        seconds = (self.message.ended or 0) - self.message.started
+        count = self._stream.total
+        parts = [duration(seconds)] if seconds >= 1 else []
+        if count:
+            parts.append(plural(count, "line"))
+        text = f" think  {', '.join(parts)}" if parts else " think"
+        drawn.put((icon, "AcpThought"), (text, "AcpThought"))
+
+    def _mark_user(self, drawn: Drawn) -> None:
+        for row, line in enumerate(drawn.lines):
+            if row == 0:
+                drawn.marks.append((0, 0, len(self._look.icons.user.encode()), "AcpUser"))
+            if "@" in line:
+                for match in _MENTION.finditer(line):
+                    start = len(line[: match.start()].encode())
+                    drawn.marks.append((row, start, start + len(match[0].encode()), "AcpContext"))
+        for block in self.message.blocks:
+            place = file_path(block.uri)
+            label = mention(block, self._look)
+            if place is None or label is None:
+                continue
+            for row, line in enumerate(drawn.lines):
+                if label in line:
+                    drawn.links.append([row, *[part for part in place if part is not None]])
+                    break
+
+
+_KINDS: dict[str, Any] = {"user": "user", "agent": "answer", "thought": "think"}
+
+
+def mention(block: Block, look: Look) -> str | None:
+    """How a file that was sent along is named: ``@src/date.py:7-13``."""
+    place = file_path(block.uri)
+    if block.type not in ("resource", "link") or place is None:
+        return None
+    path, _ = place
+    name = look.path(path)
+    lines = re.search(r"#L(\d+)(?:-L?(\d+))?$", block.uri or "")
+    if lines:
+        name += f":{lines[1]}" + (f"-{lines[2]}" if lines[2] and lines[2] != lines[1] else "")
+    return one_line(f"@{name}")

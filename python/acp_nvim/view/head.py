@@ -1,0 +1,79 @@
+"""The head of a transcript, block 0: who works where, and what to do when nobody does (ui.md section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from acp_nvim.text.sanitise import one_line
+
+from .block import Drawn, Lines, Segment
+from .ends import put_remedy
+from .look import Look, plural
+
+PROTOCOLS = {"acp-v1": "ACP v1", "acp-v2": "ACP v2", "aap": "AAP"}
+
+DEMO = (
+    "No coding agent was found, so this is the built-in demo. It has no language model and needs no account."
+)
+DEMO_HINTS = (
+    ("try it", "show me everything", ""),
+    ("get one", ":AcpInstall", "lists agents"),
+    ("have one?", ":checkhealth acp", "says where it looked"),
+)
+STARTING = "Starting. You can type already; the prompt is sent when the agent is ready."
+
+
+@dataclass(slots=True)
+class Head:
+    """What the client knows. ``commands`` counts slash commands, ``ready_s`` is in seconds.
+
+    ``failure`` and ``lines`` (with the remedies) are for the state ``failed``.
+    """
+
+    agent: str
+    cwd: str
+    state: Literal["starting", "ready", "failed"] | str = "starting"
+    demo: bool = False
+    title: str | None = None
+    version: str | None = None
+    protocol: str | None = None
+    commands: int = 0
+    ready_s: float | None = None
+    failure: str | None = None
+    lines: Sequence[str] = ()
+    hints: Sequence[tuple[str, str, str]] = DEMO_HINTS
+
+
+def draw_head(head: Head, look: Look) -> Drawn:
+    """The lines of the head."""
+    drawn = Drawn(kind="head", tail=1)
+    drawn.put((f"{one_line(head.agent)} in ", ""), (look.folder(head.cwd), "AcpPath"))
+    if head.state == "failed":
+        failed = one_line(head.failure or "the agent is not running")
+        drawn.put((f"{look.icons.failed} {failed}", "AcpError"))
+        body = Lines()
+        for line in head.lines:
+            put_remedy(body, line)
+        drawn.put_body(body, "output", look.icons)
+    elif head.demo:
+        drawn.put((DEMO, "AcpNote"))
+        drawn.put()
+        for label, command, says in head.hints:
+            hint: list[Segment] = [(f"  {label:<11}", "AcpNote"), (command, "AcpKey")]
+            drawn.put(*hint, (f"  {says}" if says else "", "AcpNote"))
+    elif head.state == "starting":
+        drawn.put((STARTING, "AcpNote"))
+    else:
+        drawn.put((_ready(head, look), "AcpNote"))
+    return drawn
+
+
+def _ready(head: Head, look: Look) -> str:
+    name = " ".join(one_line(part) for part in (head.title, head.version) if part)
+    parts = [name, PROTOCOLS.get(head.protocol or "", head.protocol or "")]
+    if head.commands:
+        parts.append(plural(head.commands, "command"))
+    parts.append(f"ready in {head.ready_s:.1f} s" if head.ready_s is not None else "ready")
+    return f" {look.icons.dot} ".join(part for part in parts if part)

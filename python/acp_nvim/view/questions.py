@@ -1,0 +1,300 @@
+"""A question in full: what will happen if the user says yes. For the row's body and for the card (C34)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, Session, ToolCall
+from acp_nvim.text.sanitise import lines as safe_lines
+from acp_nvim.text.sanitise import one_line, split_long
+
+from . import facts
+from .block import Lines, Segment
+from .content import as_json
+from .icons import UNICODE, Icons
+from .look import Look, plural
+
+About: TypeAlias = Literal["command", "path", "edit", "mode", "tool"]
+
+#: Bytes of a line of the content: a longer one goes on in the next, and nothing is left out.
+CONTENT_BYTES = 8000
+#: Cells of the one-line form.
+PROMPT_CELLS = 300
+
+_WORD = re.compile(r"[^\s:,`\"']+")
+_WHY = {"outside": "outside the project", "protected": "protected", "modified": "has unsaved edits"}
+
+
+@dataclass(slots=True)
+class Question(Lines):
+    """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row."""
+
+    id: str = ""
+    title: str = ""
+    prompt: str = ""
+    options: list[dict[str, str]] = field(default_factory=list)
+    n_open: int = 1
+    known: int = 0
+
+    def payload(self, chat: int) -> dict[str, Any]:
+        """For ``acp.question.open``."""
+        return {
+            "id": self.id,
+            "chat": chat,
+            "n_open": self.n_open,
+            "title": self.title,
+            "prompt": self.prompt,
+            "lines": self.lines,
+            "marks": [list(mark) for mark in self.marks],
+            "options": self.options,
+        }
+
+    def put_options(self, body: Lines) -> None:
+        """Add the line of the answers: ``1 Allow once  2 Reject``."""
+        segments: list[Segment] = []
+        for number, option in enumerate(self.options, 1):
+            segments += [("  " if segments else "", ""), (str(number), "AcpKey"), (f" {option['name']}", "")]
+        body.put(*(segments or [("no answers are offered; :AcpPermit cancel refuses", "AcpNote")]))
+
+
+def describe(
+    permission: Permission,
+    call: ToolCall | None,
+    session: Session,
+    icons: Icons = UNICODE,
+    label: str = "",
+    home: str | None = None,
+) -> Question:
+    """Say everything about a question. ``call`` is the tool call it stands in; ``label`` names the agent."""
+    look = Look(session, icons, label, home)
+    call = call or ToolCall("")
+    about = _about(permission, call)
+    question = Question(
+        id=permission.id,
+        options=[{"id": o.id, "name": one_line(o.name or o.id), "kind": o.kind} for o in permission.options],
+        n_open=max(len(session.open_permissions), 1),
+    )
+    action, short = _action(about, permission, call, look)
+    question.title = f"{look.agent} wants to {action}"
+    _CONTENT[about](question, permission, call, look)
+    if not question.lines:
+        question.put(("nothing is said about it; K shows all there is", "AcpNote"))
+    question.prompt = one_line(f"{look.agent} {short}", PROMPT_CELLS, icons.cut)
+    return question
+
+
+def _about(permission: Permission, call: ToolCall) -> About:
+    if isinstance(permission.subject, CommandSubject):
+        return "command"
+    if isinstance(permission.subject, PathSubject):
+        return "path"
+    if call.kind == "execute":
+        return "command"
+    if call.kind in ("edit", "delete", "move") or facts.diffs(call):
+        return "edit"
+    return "mode" if call.kind == "switch_mode" else "tool"
+
+
+def _action(about: About, permission: Permission, call: ToolCall, look: Look) -> tuple[str, str]:
+    """The words of the title, and the one-line form without the agent's name."""
+    says = permission.title or call.title.replace("`", "")
+    if about == "command":
+        said, folder = facts.command(call, permission)
+        place = f" in {look.folder(folder or look.session.cwd)}"
+        return "run a command", f"wants to run: {one_line(said) + place if said else one_line(says)}"
+    if about == "path":
+        return _path_action(permission, look)
+    place_of = facts.location(call)
+    path = look.path(place_of.path) if place_of is not None else one_line(says)
+    if about == "edit":
+        verb = _edit_verb(call)
+        added, removed = facts.counts(facts.diffs(call))
+        numbers = "".join(f" {sign}{n}" for sign, n in (("+", added), ("-", removed)) if n)
+        return f"{verb} a file", f"wants to {verb}: {path}{numbers}"
+    if about == "mode" or not (says or call.kind_raw or call.raw_input):
+        return "ask you something", f"asks: {one_line(says)}"
+    if call.kind == "read" and place_of is not None and _outside(place_of.path, look.session):
+        return "read outside the project", f"wants to read: {path}"
+    return "use a tool", f"wants to use a tool: {one_line(says or call.name or call.kind)}"
+
+
+def _path_action(permission: Permission, look: Look) -> tuple[str, str]:
+    subject = permission.subject
+    assert isinstance(subject, PathSubject)
+    path = look.path(subject.real_path or subject.path)
+    if subject.op == "read":
+        where = "outside the project" if subject.why == "outside" else "a file"
+        return f"read {where}", f"wants to read: {path}"
+    new = subject.diff is not None and facts.hunks(subject.diff).op == "add"
+    verb = "create" if new else "edit"
+    return f"{verb} a file", f"wants to {verb}: {path}"
+
+
+def _edit_verb(call: ToolCall) -> str:
+    if call.kind in ("delete", "move"):
+        return call.kind
+    changes = [facts.hunks(each) for each in facts.diffs(call)]
+    ops = {"add": "create", "delete": "delete", "move": "move"}
+    verbs = {ops.get(each.op, "edit") for each in changes}
+    return verbs.pop() if len(verbs) == 1 else "edit"
+
+
+def _outside(path: str, session: Session) -> bool:
+    roots = [root.rstrip("/") for root in (*session.roots, session.cwd)]
+    return path.startswith("/") and not any(path == root or path.startswith(root + "/") for root in roots)
+
+
+def _command(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    said, folder = facts.command(call, permission)
+    if said is not None:
+        _text(question, said, "AcpCommand")
+        question.put(("in ", "AcpNote"), (look.folder(folder or look.session.cwd), "AcpPath"))
+    else:
+        _text(question, facts.texts(call), "")
+    _words(question, permission, call, look, said or "")
+
+
+def _path(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    subject = permission.subject
+    assert isinstance(subject, PathSubject)
+    shown = look.path(subject.path)
+    changed = [facts.hunks(subject.diff)] if subject.diff is not None else []
+    question.put((shown, "AcpPath"), *_counts(changed))
+    question.known = 1 if look.short(subject.path) == shown else 0
+    if subject.real_path and subject.real_path != subject.path:
+        question.put(("really ", "AcpNote"), (look.folder(subject.real_path), "AcpPath"))
+    if subject.why in _WHY:
+        question.put((_WHY[subject.why], "AcpWarn"))
+    _hunks(question, changed, look)
+    _words(question, permission, call, look, subject.path)
+
+
+def _edit(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    changed = [facts.hunks(each) for each in facts.diffs(call)]
+    paths = [each.path for each in changed if each.path] or [each.path for each in call.locations]
+    if len(changed) <= 1:
+        for path in paths[:1]:
+            question.put((look.path(path), "AcpPath"), *_counts(changed))
+            question.known = 1 if look.short(path) == look.path(path) else 0
+        _hunks(question, changed, look)
+    else:
+        for each in changed:
+            question.put((look.path(each.path or ""), "AcpPath"), *_counts([each]))
+            _hunks(question, [each], look)
+    for diff in facts.diffs(call):
+        for change in diff.changes[1:] or ():
+            question.put((f"{one_line(change.op)} ", "AcpNote"), (look.path(change.path), "AcpPath"))
+        for change in diff.changes:
+            if change.old_path:
+                question.put(("from ", "AcpNote"), (look.path(change.old_path), "AcpPath"))
+    if not changed:
+        _text(question, facts.texts(call), "")
+        if not facts.texts(call):
+            _raw(question, call.raw_input)
+    _words(question, permission, call, look, *paths)
+
+
+def _mode(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    plan = facts.plan_text(call)
+    if plan.strip():
+        _text(question, plan, "")
+    else:
+        _raw(question, call.raw_input)
+    _words(question, permission, call, look)
+
+
+def _tool(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    for place in call.locations:
+        question.put((look.path(place.path), "AcpPath"))
+        if _outside(place.path, look.session):
+            question.put((_WHY["outside"], "AcpWarn"))
+    _text(question, facts.texts(call), "")
+    _raw(question, call.raw_input)
+    _words(question, permission, call, look)
+
+
+_CONTENT = {"command": _command, "path": _path, "edit": _edit, "mode": _mode, "tool": _tool}
+
+
+def _counts(changed: list[facts.Hunks]) -> list[Segment]:
+    return counts_segments(
+        sum(each.added for each in changed),
+        sum(each.removed for each in changed),
+        large=any(each.large for each in changed),
+    )
+
+
+def counts_segments(added: int, removed: int, *, large: bool = False) -> list[Segment]:
+    """``  +2 -1``, zeros left out; ``  too large`` when nothing was counted."""
+    segments: list[Segment] = []
+    if added:
+        segments += [("  ", ""), (f"+{added}", "AcpAdd")]
+    if removed:
+        segments += [(" " if added else "  ", ""), (f"-{removed}", "AcpDelete")]
+    if large:
+        segments += [("  ", ""), ("too large", "AcpNote")]
+    return segments
+
+
+def put_hunk(body: Lines, line: str) -> None:
+    """A line of a hunk in its colour."""
+    group = {"+": "AcpAdd", "-": "AcpDelete", "@": "AcpNote", "\\": "AcpNote"}.get(line[:1], "")
+    body.put((line, group))
+
+
+def _hunks(question: Question, changed: list[facts.Hunks], look: Look) -> None:
+    for each in changed:
+        for line in each.lines:
+            put_hunk(question, line)
+        if each.more:
+            question.put(
+                (f"{look.icons.cut} {plural(each.more, 'more line')}, :AcpDiff opens all", "AcpNote")
+            )
+
+
+def _text(question: Question, text: str, group: str) -> None:
+    if not text.strip():
+        return
+    for line in safe_lines(text.strip("\r\n")):
+        for piece in split_long(line, CONTENT_BYTES):
+            question.put((piece, group))
+
+
+def _raw(question: Question, raw: Any) -> None:
+    """The raw input, because it is what the tool will get."""
+    if raw in (None, {}, [], ""):
+        return
+    if not isinstance(raw, dict):
+        _text(question, raw if isinstance(raw, str) else as_json(raw, 2), "")
+        return
+    for key, value in raw.items():
+        shown = value if isinstance(value, str) else as_json(value)
+        first, *rest = safe_lines(f"{one_line(str(key))}: {shown}")
+        for line in (first, *(f"  {each}" for each in rest)):
+            for piece in split_long(line, CONTENT_BYTES):
+                question.put((piece, ""))
+
+
+def _words(question: Question, permission: Permission, call: ToolCall, look: Look, *shown: str) -> None:
+    """The agent's own words, marked as such, where they say more than what already stands there."""
+    said: list[str] = []
+    for words in (permission.title, permission.description, call.title):
+        if not words or words in said or not says_more(words, call, look, *shown):
+            continue
+        said.append(words)
+        _text(question, f'{look.agent} says: "{words}"', "AcpNote")
+
+
+def says_more(words: str, call: ToolCall, look: Look, *shown: str) -> bool:
+    """Whether a title says more than the verb and the target."""
+    plain = words.replace("`", "").strip()
+    if not plain or any(plain == each.strip() for each in shown):
+        return False
+    known = {facts.verb(call), call.kind, "write", "create", "file", "run", "a", "the", "(pending)"}
+    known.add((call.name or "").lower())
+    for each in shown:
+        known |= {form.lower() for form in (each, look.path(each), each.rsplit("/", 1)[-1])}
+        known |= set(_WORD.findall(each.lower())) if len(each) < 2000 else set()
+    return any(word not in known for word in _WORD.findall(plain.lower()))

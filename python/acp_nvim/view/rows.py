@@ -1,0 +1,241 @@
+"""Tool calls as rows: one line each, a body beneath, groups of reads in one fold (ui.md section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from acp_nvim.session.entities import Block, Permission, TerminalRef, ToolCall, UnknownContent
+from acp_nvim.text.sanitise import one_line, output
+from acp_nvim.text.width import cells_of, cut_to, pad
+
+from . import facts
+from .block import Drawn, Fold, Lines, Segment
+from .content import block_line, raw_line
+from .look import Look, plural
+from .questions import counts_segments, describe
+
+#: Cells of a target that is no path; fewer where the body shows it in full.
+TARGET_CELLS = 60
+TARGET_CELLS_ABOVE_BODY = 40
+VERB_CELLS = 7
+#: Lines of a command's output while it runs, and afterwards; of an error.
+LIVE_LINES = 8
+DONE_LINES = 50
+ERROR_LINES = 8
+#: Cells of a line of output.
+OUTPUT_CELLS = 400
+
+GROUPED = ("read", "search")
+
+_GROUPS = {
+    "pending": "AcpPending",
+    "running": "AcpRunning",
+    "paused": "AcpPending",
+    "waiting": "AcpWaiting",
+    "done": "AcpDone",
+    "failed": "AcpFailed",
+    "rejected": "AcpRejected",
+    "cancelled": "AcpCancelled",
+    "unanswered": "AcpFailed",
+}
+_ICONS = {"paused": "pending", "unanswered": "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The rows of one tool call in its block."""
+
+    first: int
+    last: int
+    call: ToolCall
+
+
+def draw(
+    calls: Sequence[ToolCall], look: Look, open_questions: Sequence[Permission]
+) -> tuple[Drawn, list[Span]]:
+    """One block: a call, or the calls of a group. Open questions are numbered if there are several."""
+    drawn = Drawn(kind="row")
+    spans: list[Span] = []
+    for call in calls:
+        first = len(drawn.lines)
+        _draw_row(drawn, call, look, open_questions)
+        _draw_body(drawn, call, look)
+        last = len(drawn.lines) - 1
+        if last > first and facts.state(call) not in ("waiting", "running"):
+            drawn.folds.append(Fold(first, last))
+        spans.append(Span(first, last, call))
+    drawn.folds.extend(_group_folds(spans, look))
+    drawn.folds.sort(key=lambda fold: fold.first)
+    return drawn, spans
+
+
+def _draw_row(drawn: Drawn, call: ToolCall, look: Look, open_questions: Sequence[Permission]) -> None:
+    state, verb = facts.state(call), facts.verb(call)
+    icon = getattr(look.icons, _ICONS.get(state, state))
+    text, group = _target(call, verb, state, look)
+    segments: list[Segment] = [(icon, _GROUPS[state]), (" ", "")]
+    segments.append((pad(verb, VERB_CELLS) if text else verb, "AcpVerb"))
+    segments.append((text, group))
+    if verb == "search" and state == "done" and (found := facts.matches(call)) is not None:
+        segments += [("  ", ""), (plural(found, "match"), "AcpNote")]
+    changes = facts.diffs(call)
+    added, removed = facts.counts(changes)
+    segments += counts_segments(added, removed, large=any(facts.hunks(each).large for each in changes))
+    word = _word(call, state, open_questions)
+    if word:
+        segments += [("  ", ""), (word, "AcpNote" if state == "done" else _GROUPS[state])]
+    row = drawn.put(*segments)
+    if state == "running":
+        drawn.spin.append(row)
+        drawn.since.append((row, int(call.started * 1000)))
+    place = facts.location(call)
+    if place is not None:
+        drawn.links.append([row, place.path] if place.line is None else [row, place.path, place.line])
+    if state == "waiting" and drawn.question is None:
+        drawn.question = call.open_permissions[0].id
+
+
+def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permission]) -> str:
+    if state == "waiting":
+        numbers = [
+            str(n)
+            for n, each in enumerate(open_questions, 1)
+            if any(each is p for p in call.open_permissions)
+        ]
+        return f"waiting for you ({', '.join(numbers)})" if len(open_questions) > 1 else "waiting for you"
+    if state == "failed":
+        code = facts.exit_code(call) if facts.verb(call) == "run" else None
+        return f"failed, exit {code}" if code else "failed"
+    if state == "rejected":
+        by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
+        return "rejected by a rule" if by_rule else "rejected by you"
+    if state == "done":
+        if call.granted_always:
+            return "always allowed"
+        return "allowed" if call.side == "client" and call.permissions else ""
+    if state in ("pending", "running") and call.status_raw:
+        return one_line(call.status_raw, 20)
+    return {"cancelled": "cancelled", "unanswered": "no answer", "paused": "paused"}.get(state, "")
+
+
+def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[str, str]:
+    """What the row is about, and its group. A path is the best target, but not for what runs or searches."""
+    cut = look.icons.cut
+    cells = TARGET_CELLS_ABOVE_BODY if state == "waiting" else TARGET_CELLS
+    title = call.title.replace("`", "").strip()
+    raw = call.raw_input if isinstance(call.raw_input, dict) else {}
+    if verb == "run":
+        return one_line(facts.command(call)[0] or title or call.name or "", cells, cut), "AcpCommand"
+    if verb in ("search", "fetch"):
+        keys = ("pattern", "query") if verb == "search" else ("url",)
+        said = next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key].strip()), title)
+        if said:
+            return one_line(said, cells, cut), "AcpPath" if verb == "fetch" else "AcpCommand"
+    place = facts.location(call)
+    if place is not None and verb not in ("think", "mode"):
+        text = look.short(place.path)
+        if place.line is not None:
+            text += f":{place.line}"
+            if place.end_line is not None and place.end_line != place.line:
+                text += f"-{place.end_line}"
+        changed = [change for diff in facts.diffs(call) for change in diff.changes]
+        old = next((change.old_path for change in changed if change.old_path), None)
+        if old is not None and old != place.path:
+            text = f"{look.short(old)} -> {text}"
+        others = len({change.path for change in changed} - {place.path})
+        return f"{text} and {others} more" if others else text, "AcpPath"
+    return one_line(title or call.name or call.kind_raw or "", cells, cut), ""
+
+
+def _draw_body(drawn: Drawn, call: ToolCall, look: Look) -> None:
+    state, verb = facts.state(call), facts.verb(call)
+    body = Lines()
+    if state == "waiting":
+        for permission in call.open_permissions:
+            question = describe(permission, call, look.session, look.icons, look.label, look.home)
+            body.extend(question, start=question.known)
+            question.put_options(body)
+        drawn.put_body(body, "question", look.icons)
+        return
+    if state == "rejected":
+        return
+    changes = facts.diffs(call)
+    if changes:
+        _put_diffs(body, [facts.hunks(each) for each in changes], look)
+        drawn.put_body(body, "diff", look.icons)
+        body = Lines()
+    if verb == "run" and state != "pending":
+        _put_output(body, facts.output(call), LIVE_LINES if state == "running" else DONE_LINES, look)
+    elif state == "failed":
+        _put_output(body, facts.output(call), ERROR_LINES, look)
+    for item in call.content:
+        if isinstance(item, UnknownContent):
+            body.put((raw_line(item.raw), ""))
+        elif isinstance(item, Block) and item.type != "text":
+            body.put((block_line(item).removeprefix("  "), ""))
+        elif isinstance(item, TerminalRef) and not body.lines and verb != "run":
+            body.put((f"terminal {one_line(item.terminal_id, 60)}", ""))
+    drawn.put_body(body, "output", look.icons)
+
+
+def _put_diffs(body: Lines, changed: list[facts.Hunks], look: Look) -> None:
+    left = facts.HUNK_LINES
+    more = sum(each.more for each in changed)
+    for each in changed:
+        if len(changed) > 1 and each.path:
+            body.put((look.path(each.path), "AcpPath"))
+        for line in each.lines[:left]:
+            body.put((line, ""))
+        more += max(len(each.lines) - left, 0)
+        left = max(left - len(each.lines), 0)
+    if more:
+        body.put((f"{look.icons.cut} {plural(more, 'more line')}, <CR> opens the diff", "AcpNote"))
+
+
+def _put_output(body: Lines, text: str, last: int, look: Look) -> None:
+    for line in output(text, last):
+        if cells_of(line) > OUTPUT_CELLS:
+            line = cut_to(line, OUTPUT_CELLS) + look.icons.cut
+        body.put((line, ""))
+
+
+def _group_folds(spans: Sequence[Span], look: Look) -> list[Fold]:
+    """Runs of quiet reads and searches are one fold each, from the second on."""
+    folds: list[Fold] = []
+    run: list[Span] = []
+    for span in [*spans, None]:
+        if span is not None and _quiet(span):
+            run.append(span)
+            continue
+        if len(run) > 1:
+            folds.append(Fold(run[0].first, run[-1].last, True, _summary([each.call for each in run], look)))
+        run = []
+    return folds
+
+
+def _quiet(span: Span) -> bool:
+    return (
+        facts.verb(span.call) in GROUPED
+        and span.first == span.last
+        and facts.state(span.call) in ("pending", "running", "done")
+    )
+
+
+def _summary(calls: Sequence[ToolCall], look: Look) -> list[Segment]:
+    states = {facts.state(call) for call in calls}
+    state = next((each for each in ("running", "pending") if each in states), "done")
+    reads = [call for call in calls if facts.verb(call) == "read"]
+    places = [facts.location(call) for call in reads]
+    files = len({place.path for place in places if place is not None}) + sum(
+        place is None for place in places
+    )
+    searches = len(calls) - len(reads)
+    segments: list[Segment] = [(getattr(look.icons, state), _GROUPS[state]), (" ", "")]
+    segments.append((pad("read" if reads else "search", VERB_CELLS), "AcpVerb"))
+    if reads:
+        segments.append((plural(files, "file"), "AcpPath"))
+    if searches:
+        text = plural(searches, "search")
+        segments.append((f", {text}", "AcpNote") if reads else (text, "AcpPath"))
+    return segments

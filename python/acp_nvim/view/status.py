@@ -1,0 +1,125 @@
+"""The status of a chat, as Lua keeps it: which of its fields have changed (contract, status fields)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_nvim.session.entities import Cost, Failure, Plan, Session, Usage
+from acp_nvim.text.sanitise import one_line
+
+#: Cells of a title, a mode or a model; of an error.
+LABEL_CELLS = 80
+ERROR_CELLS = 400
+
+_STATES = {
+    "starting": "starting",
+    "idle": "idle",
+    "running": "running",
+    "requires_action": "running",
+    "busy": "running",
+    "closed": "none",
+    "lost": "failed",
+}
+_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+class Status:
+    """Of one chat. Remembers what was sent."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, Any] = {}
+
+    def patch(self, session: Session, **known: Any) -> dict[str, Any]:
+        """The fields that differ from what was sent; None clears one. ``known`` as in ``status_of``."""
+        now = status_of(session, **known)
+        changed = {name: value for name, value in now.items() if self._sent.get(name) != value}
+        self._sent = now
+        return changed
+
+
+def status_of(
+    session: Session,
+    *,
+    queued: int = 0,
+    failure: Failure | None = None,
+    starting: bool = False,
+    label: str | None = None,
+    pending_all: int | None = None,
+    silent: int | None = None,
+) -> dict[str, Any]:
+    """All fields that follow from the session, and what the client knows besides.
+
+    ``starting``: the agent is being started, whatever the session says. ``silent`` is in seconds.
+    """
+    turn = session.turn
+    pending = len(session.open_permissions)
+    fields: dict[str, Any] = {
+        "agent": session.agent,
+        "label": one_line(label or session.agent, LABEL_CELLS),
+        "title": one_line(session.title, LABEL_CELLS) if session.title else None,
+        "session": session.remote_id,
+        "state": _state(session, pending, failure, starting),
+        "stop_reason": _stop_reason(session),
+        "pending": pending,
+        "queued": queued,
+        "mode": _label(session, "mode"),
+        "model": _label(session, "model"),
+        "usage": _usage(session.usage),
+        "plan": _plan(session),
+        "started_ms": int(turn.started * 1000) if turn is not None else None,
+        "cancelling": turn.cancelling if turn is not None else False,
+        "error": one_line(failure.message, ERROR_CELLS) if failure is not None else None,
+        "silent": silent,
+    }
+    if pending_all is not None:
+        fields["pending_all"] = pending_all
+    return fields
+
+
+def _state(session: Session, pending: int, failure: Failure | None, starting: bool) -> str:
+    if starting:
+        return "starting"
+    if failure is not None or session.state == "lost":
+        return "failed"
+    if pending:
+        return "waiting"
+    if session.turn is not None and session.state == "idle":
+        return "running"
+    return _STATES[session.state]
+
+
+def _stop_reason(session: Session) -> str | None:
+    """Of the last turn that has ended; ``none`` when the agent gave no reason."""
+    for turn in reversed(session.turns):
+        if turn.ended is not None:
+            return one_line(turn.stop, LABEL_CELLS) if turn.stop else "none"
+    return None
+
+
+def _label(session: Session, category: str) -> str | None:
+    option = session.option(category)
+    return one_line(option.label, LABEL_CELLS) or None if option is not None else None
+
+
+def _usage(usage: Usage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    cost = {"cost": _cost(usage.cost)} if usage.cost is not None else {}
+    return {"used": usage.used, "size": usage.size, **cost}
+
+
+def _cost(cost: Cost) -> str:
+    sign = _SIGNS.get(cost.currency)
+    return f"{sign}{cost.amount:.2f}" if sign else one_line(f"{cost.amount:.2f} {cost.currency}", 20)
+
+
+def _plan(session: Session) -> dict[str, int] | None:
+    """How far the newest plan is. A finished one is left out once its turn is over."""
+    plans: list[Plan] = [plan for plan in session.plans.values() if plan.entries]
+    if not plans:
+        return None
+    entries = plans[-1].entries
+    done = sum(entry.status == "completed" for entry in entries)
+    if done == len(entries) and session.turn is None:
+        return None
+    return {"done": done, "total": len(entries)}
