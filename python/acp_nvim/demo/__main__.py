@@ -1,10 +1,14 @@
-"""``python -m acp_nvim.demo``: the demo agent on standard input and output."""
+"""``python -m acp_nvim.demo``: the demo agent on standard input and output.
+
+``$ACP_DEMO_SPEED`` is the default of ``--speed``: agents.demo.env can set it.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 
@@ -31,7 +35,8 @@ async def serve(speed: float) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m acp_nvim.demo", description=__doc__)
-    parser.add_argument("--speed", type=float, default=DEFAULT_SPEED, help="chunks a second, 0: no pauses")
+    speed = os.environ.get("ACP_DEMO_SPEED", str(DEFAULT_SPEED))
+    parser.add_argument("--speed", type=float, default=speed, help="chunks a second, 0: no pauses")
     parser.add_argument("--version", action="version", version=f"acp.nvim demo agent {VERSION}")
     options = parser.parse_args()
     if options.speed < 0:
