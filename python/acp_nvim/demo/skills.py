@@ -117,13 +117,12 @@ async def search(turn: Turn, wanted: Search) -> None:
 
 async def look_for(turn: Turn, text: str, below: Path | None = None) -> list[Match]:
     """Search as a tool call of its own."""
-    async with turn.call("search", f"{text}", rawInput={"text": text}) as call:
+    async with turn.call("search", text, rawInput={"pattern": text}) as call:
         await turn.beat(4)
         found = await turn.project.search(text, below)
         lines = "\n".join(f"{turn.project.show(m.path)}:{m.line}: {m.text}" for m in found[:LISTED])
         await call.update(
             "completed",
-            title=f"{text}  {count(len(found), 'match', 'matches')}",
             locations=[location(match.path, match.line) for match in found[:LISTED]],
             content=[content(lines)] if lines else [],
             rawOutput={"matches": len(found)},
@@ -253,8 +252,8 @@ async def named(turn: Turn, name: str | None) -> Path:
     raise DemoError("In which file? Name it, or attach it with `@`.")
 
 
-def count(number: int, thing: str, things: str | None = None) -> str:
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+def count(number: int, thing: str) -> str:
+    return f"{number:,} {thing if number == 1 else thing + 's'}"
 
 
 def more(number: int, things: str = "files") -> str:
