@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
+from tests.unit.session.build import answer, ask, chunk, prompt, session, timeline, whole
 
 from acp_nvim.session.entities import Block, Message, Plan, PlanEntry, Role, Session, ToolCall
 from acp_nvim.session.events import (
@@ -24,8 +25,6 @@ from acp_nvim.session.events import (
     TurnEnded,
 )
 from acp_nvim.session.reducer import apply
-
-from .build import answer, ask, chunk, prompt, session, timeline, whole
 
 ROLES: list[Role] = ["user", "agent", "thought"]
 IDS = st.sampled_from(["1", "2", "3"])

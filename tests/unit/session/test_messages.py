@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.session.build import chunk, play, prompt, session, timeline, whole
 
 from acp_nvim.session.entities import Block, Message, Note, Plan, PlanEntry, Session, Usage
 from acp_nvim.session.events import (
@@ -23,8 +24,6 @@ from acp_nvim.session.events import (
     TurnStarted,
     UsageSet,
 )
-
-from .build import chunk, play, prompt, session, timeline, whole
 
 PLAN = PlanSet(Plan("default", entries=[PlanEntry("a")]))
 

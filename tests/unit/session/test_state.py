@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.session.build import chunk, play, session, timeline
 
 from acp_nvim.session.entities import Block, Choice, Command, Cost, Note, Option, Plan, PlanEntry, Usage
 from acp_nvim.session.events import (
@@ -17,8 +18,6 @@ from acp_nvim.session.events import (
     PlanSet,
     UsageSet,
 )
-
-from .build import chunk, play, session, timeline
 
 
 def plan(name: str, *entries: str) -> PlanSet:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import anyio
+from tests.unit.session.build import session
 
 from acp_nvim.session.entities import Item, Session
 from acp_nvim.session.events import Event, InfoPatch, ToolPatch
 from acp_nvim.session.store import Store
-
-from .build import session
 
 
 def test_events_are_numbered_reduced_and_told_in_order() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.session.build import OPTIONS, answer, ask, chunk, play, prompt, session, shown, timeline
 
 from acp_nvim.session.entities import Block, Change, Diff, Failure, Location, Permission, ToolCall
 from acp_nvim.session.events import (
@@ -20,8 +21,6 @@ from acp_nvim.session.events import (
     TurnEnded,
     Unknown,
 )
-
-from .build import OPTIONS, answer, ask, chunk, play, prompt, session, shown, timeline
 
 DIFF = Diff((Change("modify", "/ws/a.py"),), "a\n", "b\n")
 FULL: dict[str, Any] = {

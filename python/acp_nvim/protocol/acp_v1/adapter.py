@@ -1,0 +1,347 @@
+"""A client of ACP v1 over one connection: implements ``session.ports.Agent``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_nvim.protocol.rpc import Lines, Observer, Peer
+from acp_nvim.protocol.rpc_errors import ConnectionLostError, RpcError
+from acp_nvim.session.entities import AgentInfo, Block, Failure, Note, Option, Session
+from acp_nvim.session.events import (
+    Event,
+    NoteShown,
+    OptionsSet,
+    OptionValue,
+    ReplayEnded,
+    ReplayStarted,
+    SessionOpened,
+    StateSet,
+    TurnCancelling,
+    TurnEnded,
+)
+from acp_nvim.session.ports import AgentError, Files, Questions, Sink
+from acp_nvim.wire.acp_v1 import codecs
+from acp_nvim.wire.acp_v1 import connection as wire
+from acp_nvim.wire.acp_v1 import session as sessions
+from acp_nvim.wire.decode import Codec
+from acp_nvim.wire.tolerant import WireError
+
+from . import handshake
+from .content import UnsupportedBlockError, prompt_blocks
+from .failures import CANCELLED, NOT_FOUND, failure_of
+from .incoming import Incoming
+from .links import Link, Links
+from .mcp import servers
+from .options import config_options, offered
+
+T = TypeVar("T")
+
+
+class AcpV1:
+    """``run`` reads the connection and must be running for everything else to get its answers.
+
+    ``label`` is the agent's name in messages. ``why_lost`` is awaited when a turn was cut off by the end
+    of the connection: it knows the process. ``mcp_servers`` as in mcp.servers. ``observer`` is the
+    trace's: (direction, line, note).
+    """
+
+    def __init__(
+        self,
+        transport: Lines,
+        *,
+        sink: Sink,
+        files: Files,
+        questions: Questions,
+        label: str = "the agent",
+        observer: Observer | None = None,
+        why_lost: Callable[[], Awaitable[Failure]] | None = None,
+        mcp_servers: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.info: AgentInfo | None = None
+        self._sink = sink
+        self._questions = questions
+        self._label = label
+        self._why_lost = why_lost
+        self._mcp_settings = mcp_servers
+        self._mcp_takes = wire.McpCapabilities()
+        self._links = Links()
+        observe: Observer = observer or (lambda direction, data, text: None)
+        self._incoming = Incoming(self._links, sink, files, questions, observe)
+        self._group: TaskGroup | None = None
+        self._peer = Peer(transport, self._incoming, spawn=self._spawn, observer=observe)
+
+    async def run(self) -> str:
+        """Read until the end of the connection; return why it ended, for people.
+
+        By then every request of ours has failed (V1-19), and no request of the agent runs any more.
+        """
+        async with anyio.create_task_group() as self._group:
+            if self._peer.lost is None:  # not closed before it began
+                await self._peer.run()
+            self._group.cancel_scope.cancel()
+        self._peer.fail("the connection was closed")
+        for link in self._links:
+            self._sink.apply(link.session, StateSet("lost"))
+        return self._peer.lost or ""
+
+    async def close(self) -> None:
+        """End the connection from our side: ``run`` returns. The process is its owner's to stop."""
+        self._peer.fail("the connection was closed")
+        if self._group is not None:
+            self._group.cancel_scope.cancel()
+        await anyio.lowlevel.checkpoint()
+
+    async def connect(self) -> AgentInfo:
+        """Negotiate, once per connection, before anything else (V1-23..32, V1-45)."""
+        response = await self._ask("initialize", handshake.request(), codecs.INITIALIZED)
+        handshake.check_version(response)
+        self._mcp_takes = response.agent_capabilities.mcp_capabilities
+        self.info = handshake.info(response)
+        return self.info
+
+    async def authenticate(self, method_id: str) -> None:
+        """Log in by a method of type agent, with exactly its id (V1-36, V1-37, C13)."""
+        methods = {method.id: method for method in self._info().auth_methods}
+        method = methods.get(method_id)
+        if method is None or method.type != "agent":
+            why = "cannot be used from here" if method is not None else "is not offered"
+            raise AgentError(Failure(f"the login method {method_id} {why}", kind="unsupported"))
+        await self._ask("authenticate", wire.AuthenticateRequest(method_id=method_id), codecs.DONE)
+
+    async def new_session(self, session: Session) -> None:
+        """Create it, and apply what came for it before its id did (V1-46, V1-47, V1-59)."""
+        mcp, problems = servers(self._mcp_settings, self._mcp_takes)
+        request = sessions.NewSessionRequest(
+            cwd=session.cwd, mcp_servers=mcp, additional_directories=self._roots(session)
+        )
+
+        def created(response: sessions.NewSessionResponse) -> None:
+            link = self._links.add(session, response.session_id)
+            self._opened(link, response, problems, options=offered(response) or [])
+            for update in self._links.take(response.session_id):
+                self._incoming.update(link, update)
+
+        self._links.creating += 1
+        try:
+            await self._ask("session/new", request, codecs.SESSION_CREATED, created)
+        finally:
+            self._links.created()
+
+    async def resume_session(self, session: Session, remote_id: str) -> None:
+        """Take an old session up again: without replay if the agent can (V1-52), else with (V1-49..51).
+
+        What is replayed into a chat that shows the conversation already is dropped, until the next
+        prompt: some agents answer early and go on replaying.
+        """
+        mcp, problems = servers(self._mcp_settings, self._mcp_takes)
+        info = self._info()
+        link = self._links.add(session, remote_id)
+        arguments: dict[str, Any] = {
+            "session_id": remote_id,
+            "cwd": session.cwd,
+            "mcp_servers": mcp,
+            "additional_directories": self._roots(session),
+        }
+        try:
+            if info.can_resume:
+                await self._ask(
+                    "session/resume",
+                    sessions.ResumeSessionRequest(**arguments),
+                    codecs.SESSION_RESUMED,
+                    lambda response: self._opened(link, response, problems, options=offered(response)),
+                )
+            elif info.can_load:
+                await self._load(link, sessions.LoadSessionRequest(**arguments), problems)
+            else:
+                raise AgentError(Failure(f"{self._label} cannot resume a session", kind="unsupported"))
+        except BaseException:
+            self._links.remove(session)
+            raise
+
+    async def _load(self, link: Link, request: sessions.LoadSessionRequest, problems: list[str]) -> None:
+        session = link.session
+        link.replay = "drop" if session.items else "show"
+
+        def loaded(response: sessions.LoadSessionResponse) -> None:
+            self._incoming.flush(link)
+            self._sink.apply(session, ReplayEnded())
+            self._opened(link, response, problems, options=offered(response))
+
+        self._sink.apply(session, ReplayStarted())
+        try:
+            await self._ask("session/load", request, codecs.SESSION_LOADED, loaded)
+        finally:
+            if session.replaying:
+                self._sink.apply(session, ReplayEnded())
+
+    async def prompt(self, session: Session, blocks: Sequence[Block]) -> None:
+        """Send a prompt and stay until the turn is over (V1-67..75, V1-83). Never raises AgentError."""
+        link = self._links.of(session)
+        if link is None:
+            failure = Failure("the session is not open", kind="transport", remedy=":AcpRestart")
+            self._sink.apply(session, TurnEnded("error", failure))
+            return
+        async with link.one_prompt:
+            self._replay_over(link)
+            link.prompting = True
+            try:
+                await self._prompt(link, blocks)
+            except UnsupportedBlockError as error:
+                self._turn_over(link, "error", Failure(str(error), kind="unsupported"))
+            except WireError:
+                # The prompt was answered, so the turn is over; the agent gave no reason that we can read.
+                self._turn_over(link, None)
+            except RpcError as error:
+                # A cancelled request is a cancelled turn; other errors leave the session usable.
+                if error.code == CANCELLED:
+                    self._turn_over(link, "cancelled")
+                else:
+                    self._turn_over(link, "error", failure_of(error, "session/prompt"))
+            except ConnectionLostError as error:
+                self._turn_over(link, "lost", await self._lost(error))
+            finally:
+                self._turn_over(link, "lost", Failure(f"{self._label} was stopped", kind="transport"))
+
+    async def _prompt(self, link: Link, blocks: Sequence[Block]) -> None:
+        request = sessions.PromptRequest(
+            session_id=link.remote_id, prompt=prompt_blocks(blocks, self._info())
+        )
+        await self._peer.request(
+            "session/prompt",
+            request,
+            codecs.PROMPTED,
+            lambda response: self._turn_over(link, response.stop_reason),
+        )
+
+    async def cancel(self, session: Session) -> None:
+        """Mark the rows, answer open questions, tell the agent; it ends the turn (V1-78..83)."""
+        link = self._links.of(session)
+        if link is None or not link.prompting or link.cancelling:
+            return
+        link.cancelling = True
+        self._sink.apply(session, TurnCancelling())
+        self._questions.cancel_all(session, "cancel")
+        try:
+            await self._peer.notify("session/cancel", sessions.CancelNotification(session_id=link.remote_id))
+        except ConnectionLostError:
+            return  # the turn ends as lost
+
+    async def close_session(self, session: Session) -> None:
+        """End the session; one the agent does not know any more is closed, too (V1-58)."""
+        link = self._links.of(session)
+        if link is None:
+            return
+        self._questions.cancel_all(session, "close")
+        try:
+            if self._info().can_close:
+                request = sessions.CloseSessionRequest(session_id=link.remote_id)
+                await self._ask("session/close", request, codecs.DONE)
+        except AgentError as error:
+            if error.failure.code != NOT_FOUND:
+                raise
+        finally:
+            self._links.remove(session)
+
+    async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
+        """Set an option by the method its source wants (V1-143, V1-152, V1-153). Raises AgentError."""
+        link = self._links.of(session)
+        if link is None:
+            raise AgentError(Failure("the session is not open", kind="transport", remedy=":AcpRestart"))
+        remote_id = link.remote_id
+        chosen = OptionValue(option.category or "", str(value))
+        done: Callable[[object], None] = lambda _: self._sink.apply(session, chosen)  # noqa: E731
+        if option.source == "mode":
+            mode = sessions.SetSessionModeRequest(session_id=remote_id, mode_id=str(value))
+            await self._ask("session/set_mode", mode, codecs.DONE, done)
+        elif option.source == "model":
+            model = sessions.SetSessionModelRequest(session_id=remote_id, model_id=str(value))
+            await self._ask("session/set_model", model, codecs.DONE, done)
+        else:
+            form = (
+                sessions.SetBooleanOptionRequest(session_id=remote_id, config_id=option.id, value=value)
+                if isinstance(value, bool)
+                else sessions.SetSelectOptionRequest(session_id=remote_id, config_id=option.id, value=value)
+            )
+            await self._ask(
+                "session/set_config_option",
+                form,
+                codecs.OPTION_SET,
+                lambda response: self._sink.apply(
+                    session, OptionsSet(config_options(response.config_options))
+                ),
+            )
+
+    def _opened(
+        self,
+        link: Link,
+        setup: sessions.SessionSetup,
+        problems: Sequence[str],
+        options: Sequence[Option] | None,
+    ) -> None:
+        """The agent has the session: apply what its answer says (V1-142, V1-145, V1-149)."""
+        session = link.session
+        self._sink.apply(session, SessionOpened(link.remote_id, self._info()))
+        if options is not None:
+            self._sink.apply(session, OptionsSet(options))
+        for problem in problems:
+            self._sink.apply(session, self._note(session, problem))
+
+    def _replay_over(self, link: Link) -> None:
+        """The user goes on. A load that replayed nothing has perhaps restored nothing: say so (C12)."""
+        if link.replay != "no" and not link.replayed:
+            self._sink.apply(
+                link.session,
+                self._note(link.session, f"{self._label} restored nothing: it may not remember this session"),
+            )
+        link.replay = "no"
+
+    def _turn_over(self, link: Link, stop: str | None, error: Failure | None = None) -> None:
+        """End the turn; the first end counts. Questions still open are answered now (V1-134)."""
+        if not link.prompting:
+            return
+        link.prompting = link.cancelling = False
+        self._incoming.flush(link)
+        self._questions.cancel_all(link.session, "agent")
+        self._sink.apply(link.session, TurnEnded(stop, error))
+
+    async def _lost(self, error: ConnectionLostError) -> Failure:
+        if self._why_lost is not None:
+            return await self._why_lost()
+        return Failure(f"{self._label}: {error.reason}", kind="transport", remedy=":AcpRestart")
+
+    async def _ask(
+        self, method: str, params: object, codec: Codec[T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """A request of ours whose failure is an AgentError."""
+        try:
+            return await self._peer.request(method, params, codec, then)
+        except (RpcError, WireError) as error:
+            raise AgentError(failure_of(error, method)) from error
+        except ConnectionLostError as error:
+            raise AgentError(await self._lost(error)) from error
+
+    def _info(self) -> AgentInfo:
+        if self.info is None:
+            raise AgentError(Failure("the agent is not connected", kind="transport", remedy=":AcpRestart"))
+        return self.info
+
+    def _roots(self, session: Session) -> list[str]:
+        """The directories besides cwd, where the agent takes them (V1-59, V1-60)."""
+        if not self._info().additional_directories:
+            return []
+        return [root for root in session.roots if root != session.cwd]
+
+    def _note(self, session: Session, title: str) -> Event:
+        return NoteShown(Note(f"acp-{session.arrival + 1}", "warning", title))
+
+    def _spawn(self, start: Callable[[], Awaitable[None]]) -> None:
+        assert self._group is not None, "only run() receives requests"
+        self._group.start_soon(_started, start)
+
+
+async def _started(start: Callable[[], Awaitable[None]]) -> None:
+    await start()

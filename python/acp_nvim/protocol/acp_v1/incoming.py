@@ -1,0 +1,165 @@
+"""What the agent sends: updates, and requests for files and permissions (rpc.Handler)."""
+
+from __future__ import annotations
+
+import posixpath
+
+from msgspec import Raw
+
+from acp_nvim.protocol.rpc import Observer
+from acp_nvim.protocol.rpc_errors import method_not_found
+from acp_nvim.session.entities import Block
+from acp_nvim.session.events import (
+    CompactionAppend,
+    CompactionPatch,
+    Event,
+    MessageAppend,
+    PlanSet,
+    ToolPatch,
+    TurnCancelling,
+    Unknown,
+)
+from acp_nvim.session.ports import Files, Questions, RequestError, Sink
+from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
+from acp_nvim.wire.acp_v1.content import TextContent
+
+from .failures import NOT_FOUND
+from .links import Link, Links
+from .permission import permission
+from .updates import event, tool_patch
+
+INVALID_PARAMS = -32602
+CANCELLED = tools.RequestPermissionResponse(outcome=tools.CancelledOutcome())
+
+# Events that put something into the timeline.
+TIMELINE = (MessageAppend, ToolPatch, PlanSet, CompactionPatch, CompactionAppend)
+
+
+class Incoming:
+    """Decodes and dispatches. ``observe`` gets what could not be used, for the trace."""
+
+    def __init__(
+        self, links: Links, sink: Sink, files: Files, questions: Questions, observe: Observer
+    ) -> None:
+        self._links = links
+        self._sink = sink
+        self._files = files
+        self._questions = questions
+        self._observe = observe
+
+    async def notification(self, method: str, params: Raw) -> None:
+        """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, C08)."""
+        if method != "session/update":
+            self._note(f"{method} is unknown: ignored")
+            return
+        message = codecs.SESSION_UPDATE.decode(params, self._note)
+        link = self._links.known(message.session_id)
+        if link is not None:
+            self.update(link, message.update)
+            await self._sink.room(link.session)
+        elif not self._links.keep(message.session_id, message.update, len(params)):
+            self._note(f"update for the unknown session {message.session_id}: ignored")
+
+    async def request(self, method: str, params: Raw) -> object:
+        """Answer a request; what we did not offer is -32601 (V1-174, V1-211)."""
+        match method:
+            case "session/request_permission":
+                return await self._permission(params)
+            case "fs/read_text_file":
+                return await self._read(params)
+            case "fs/write_text_file":
+                await self._write(params)
+                return None
+            case _:
+                raise method_not_found(method)
+
+    def update(self, link: Link, update: updates.SessionUpdate) -> None:
+        """Apply one update (V1-76, V1-82, V1-88..94, V1-111). Unknown ones stay in the trace (V1-89)."""
+        session = link.session
+        made: Event = event(update, session.cwd, f"acp-{session.arrival + 1}")
+        if isinstance(made, TIMELINE):
+            if link.replay != "no":
+                link.replayed += 1
+            if link.replay == "drop":
+                return
+            if not isinstance(update, updates.ContentChunk) or not self._join(link, update, made):
+                self.flush(link)
+        elif isinstance(made, Unknown):
+            self._note(f"unknown update {made.what}")
+        self._sink.apply(session, made)
+
+    def flush(self, link: Link) -> None:
+        """The running message is over: half a character that is left becomes U+FFFD."""
+        rest = link.joiner.flush()
+        if rest and link.joining is not None:
+            role, message_id = link.joining
+            self._sink.apply(link.session, MessageAppend(role, message_id, Block.of_text(rest)))
+        link.joining = None
+
+    def _join(self, link: Link, chunk: updates.ContentChunk, made: Event) -> bool:
+        """Put a character together that was cut between two chunks. False: the chunk is not text."""
+        if not isinstance(made, MessageAppend) or not isinstance(chunk.content, TextContent):
+            return False
+        key = (made.role, made.id)
+        if key != link.joining:
+            self.flush(link)
+            link.joining = key
+        text = chunk.content.text
+        joined = link.joiner.feed(text)
+        if joined is not text:
+            assert made.block.text is not None
+            made.block.text = Block.of_text(joined).text
+        return True
+
+    async def _permission(self, params: Raw) -> tools.RequestPermissionResponse:
+        """Ask the user; several may be open at once (V1-126..129, V1-134..136).
+
+        Withdrawn by ``$/cancel_request`` it is answered with -32800 (V1-85). After a cancel it is
+        answered at once (V1-81).
+        """
+        request = codecs.REQUEST_PERMISSION.decode(params, self._note)
+        link = self._link(request.session_id)
+        session, call_id = link.session, request.tool_call.tool_call_id
+        known = session.tool_calls.get(call_id)
+        before = known.raw_input if known is not None else None
+        self.flush(link)
+        self._sink.apply(session, tool_patch(request.tool_call, session.cwd))
+        if link.cancelling:
+            self._sink.apply(session, TurnCancelling())
+            return CANCELLED
+        question = permission(request.options, session.tool_calls[call_id], before)
+        option = await self._questions.ask(session, question)
+        if option is None:
+            return CANCELLED
+        return tools.RequestPermissionResponse(outcome=tools.SelectedOutcome(option_id=option))
+
+    async def _read(self, params: Raw) -> client.ReadTextFileResponse:
+        """V1-161; relative paths are refused (V1-172)."""
+        request = codecs.READ_TEXT_FILE.decode(params, self._note)
+        link = self._link(request.session_id)
+        path = _absolute(request.path)
+        return client.ReadTextFileResponse(
+            content=await self._files.read(link.session, path, request.line, request.limit)
+        )
+
+    async def _write(self, params: Raw) -> None:
+        """V1-167; relative paths are refused (V1-172)."""
+        request = codecs.WRITE_TEXT_FILE.decode(params, self._note)
+        link = self._link(request.session_id)
+        await self._files.write(link.session, _absolute(request.path), request.content)
+
+    def _link(self, remote_id: str) -> Link:
+        """The session of a request (V1-61). Raises RequestError."""
+        link = self._links.known(remote_id)
+        if link is None:
+            raise RequestError(NOT_FOUND, "unknown session", {"sessionId": remote_id})
+        return link
+
+    def _note(self, text: str) -> None:
+        self._observe("note", b"", text)
+
+
+def _absolute(path: str) -> str:
+    if not posixpath.isabs(path):
+        raise RequestError(INVALID_PARAMS, "the path must be absolute", {"path": path})
+    return path
