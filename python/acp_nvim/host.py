@@ -10,6 +10,8 @@ from typing import Any
 import pynvim
 
 from acp_nvim.editor import Editor
+from acp_nvim.process.spawn import AgentProcess, Spawner
+from acp_nvim.runtime import Runtime
 
 
 class Host:
@@ -17,7 +19,11 @@ class Host:
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self.editor = Editor(nvim)
-        self.events: list[tuple[str, Any]] = []
+        self.runtime = Runtime(
+            self.editor.loop, lambda *failure: self.editor.notify("acp.host", "failed", *failure)
+        )
+        self.spawner = Spawner()
+        self.agents: list[AgentProcess] = []
 
     def hello(self, payload: dict[str, Any]) -> None:
         """Answer Lua's first message."""
@@ -26,4 +32,8 @@ class Host:
 
     def event(self, name: str, payload: Any) -> None:
         """Take one message."""
-        self.events.append((name, payload))
+        if name == "open":
+            self.runtime.spawn(self._open, payload)
+
+    async def _open(self, payload: dict[str, Any]) -> None:
+        self.agents.append(await self.spawner.start(payload["config"]["command"], cwd=payload["cwd"]))
