@@ -34,7 +34,8 @@ local opens, known = {}, {} ---@type table<integer, table>, table<integer, boole
 ---Events that mean nothing to a host that does not run, and so do not start one.
 local passive = { settings = true, close = true, cancel = true, answer = true, shown = true }
 
-local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)))))
+local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua
+local root = vim.fn.fnamemodify(source, ':p:h:h:h')
 local boot = root .. '/python/acp_nvim/boot.py'
 local rplugin = root .. '/rplugin/python3/acp_remote.py'
 
@@ -279,7 +280,7 @@ function M.failed(where, traceback)
 end
 
 ---State of the host, for status and health. No round trip.
----@return {state: string, python?: string, pid?: integer, version?: string, error?: string, details: string[]}
+---@return {state: string, python?: string, version?: string, pid?: integer, error?: string, details: table}
 function M.status()
   return {
     state = host.state,

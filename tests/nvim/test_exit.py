@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.plugin import Screen, StartScreen, eventually, kill, marked, none_left
-from tests.unit.process.conftest import AGENTS
+from tests.plugin.programs import AGENTS
 
 GRACE = 2.0
 """Seconds that stubborn agents have between SIGTERM and SIGKILL."""
