@@ -279,8 +279,16 @@ function M.failed(where, traceback)
   require('acp.message').once('host ' .. where, 'warning', text, lines)
 end
 
+---@class acp.HostStatus
+---@field state 'off'|'starting'|'ready'|'failed'
+---@field python? string
+---@field version? string of that Python
+---@field pid? integer
+---@field error? string
+---@field details string[]
+
 ---State of the host, for status and health. No round trip.
----@return {state: string, python?: string, version?: string, pid?: integer, error?: string, details: table}
+---@return acp.HostStatus
 function M.status()
   return {
     state = host.state,

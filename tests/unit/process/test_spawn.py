@@ -13,13 +13,12 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.plugin import kill, marked
+from tests.plugin.programs import AGENTS, STUBBORN, in_session
 
 from acp_nvim.process import spawn
 from acp_nvim.process.reaper import Reaper
 from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.process.tree import family
-
-from .conftest import AGENTS, STUBBORN, in_session
 
 STUBBORN_SESSION = in_session(STUBBORN)
 
