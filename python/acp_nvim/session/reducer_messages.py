@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from .entities import Block, Echo, Message, Role, Session
+from .entities import Block, Echo, Message, Origin, Role, Session
 from .events import MessageAppend, MessageSet
 from .step import Step, own
 
@@ -116,10 +116,9 @@ def patched(old: dict[str, Any], new: dict[str, Any] | UnsetType | None) -> dict
     return {key: value for key, value in {**old, **new}.items() if value is not None}
 
 
-def _create(step: Step, role: Role, message_id: str, origin: str) -> Message:
+def _create(step: Step, role: Role, message_id: str, origin: Origin) -> Message:
     session = step.session
-    message = Message(role, message_id, started=step.now)
-    message.origin = "replay" if session.replaying else "local" if origin == "local" else "live"
+    message = Message(role, message_id, origin="replay" if session.replaying else origin, started=step.now)
     step.place(message)
     session.messages[role, message_id] = message
     session.open_message = (role, message_id)

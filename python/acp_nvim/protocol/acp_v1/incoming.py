@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 
 from msgspec import Raw
 
@@ -82,6 +83,8 @@ class Incoming:
                 link.replayed += 1
             if link.replay == "drop":
                 return
+            if link.replay == "show" and isinstance(made, MessageAppend):
+                made = replace(made, origin="replay")
             if not isinstance(update, updates.ContentChunk) or not self._join(link, update, made):
                 self.flush(link)
         elif isinstance(made, Unknown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -31,7 +32,7 @@ class MemoryLines:
     """rpc.Lines: what the agent writes is pushed, what the client writes is kept in order."""
 
     def __init__(self) -> None:
-        self._push, self._pull = anyio.create_memory_object_stream[list[bytes]](1000)
+        self._push, self._pull = anyio.create_memory_object_stream[list[bytes]](math.inf)
         self.sent: list[dict[str, Any]] = []
         self.broken = False
 
@@ -256,14 +257,16 @@ async def _run(bench: Bench) -> None:
 async def connected(**options: Any) -> AsyncIterator[Bench]:
     """A bench whose adapter reads; it is closed at the end of the block."""
     bench = Bench(**options)
-    with anyio.fail_after(PATIENCE):
-        async with anyio.create_task_group() as group:
-            group.start_soon(_run, bench)
-            try:
-                yield bench
-            finally:
-                await bench.adapter.close()
-    bench.transport.close()
+    try:
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as group:
+                group.start_soon(_run, bench)
+                try:
+                    yield bench
+                finally:
+                    await bench.adapter.close()
+    finally:
+        bench.transport.close()
 
 
 @asynccontextmanager
