@@ -1,4 +1,4 @@
-"""What runs inside the host's process."""
+"""The pynvim side: Lua's messages come in, the program is built when Lua says hello."""
 
 from __future__ import annotations
 
@@ -7,33 +7,45 @@ import platform
 import sys
 from typing import Any
 
+import msgspec
 import pynvim
 
-from acp_nvim.editor import Editor
-from acp_nvim.process.spawn import AgentProcess, Spawner
-from acp_nvim.runtime import Runtime
+from . import __version__
+from .client.app import App
+from .client.payloads import Hello
+from .editor import Editor
+from .runtime import Runtime
 
 
 class Host:
-    """Takes Lua's messages."""
+    """Made by the plugin class (rplugin/python3/acp_remote.py); its methods are RPC handlers."""
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
-        self.editor = Editor(nvim)
-        self.runtime = Runtime(
-            self.editor.loop, lambda *failure: self.editor.notify("acp.host", "failed", *failure)
-        )
-        self.spawner = Spawner()
-        self.agents: list[AgentProcess] = []
+        self._editor = Editor(nvim)
+        self._runtime = Runtime(self._editor.loop, self._failed)
+        self._app: App | None = None
 
     def hello(self, payload: dict[str, Any]) -> None:
-        """Answer Lua's first message."""
-        info = {"version": platform.python_version(), "python": sys.executable, "pid": os.getpid()}
-        self.editor.notify("acp.host", "ready", {**info, "seq": payload["seq"]})
+        """Lua has started us: build the program and answer ``acp.host.ready``."""
+        hello = msgspec.convert(payload, Hello)
+        if self._app is None:
+            self._app = App(self._editor, self._runtime.spawn, hello)
+        self._editor.notify(
+            "acp.host",
+            "ready",
+            {
+                "plugin": __version__,
+                "version": platform.python_version(),
+                "python": sys.executable,
+                "pid": os.getpid(),
+                "seq": hello.seq,
+            },
+        )
 
     def event(self, name: str, payload: Any) -> None:
-        """Take one message."""
-        if name == "open":
-            self.runtime.spawn(self._open, payload)
+        """Something happened in Neovim (client/payloads.py)."""
+        if self._app is not None:
+            self._app.handle(name, payload)
 
-    async def _open(self, payload: dict[str, Any]) -> None:
-        self.agents.append(await self.spawner.start(payload["config"]["command"], cwd=payload["cwd"]))
+    def _failed(self, where: str, traceback: str) -> None:
+        self._editor.notify("acp.host", "failed", where, traceback)

@@ -1,0 +1,152 @@
+"""What the rest of Neovim is told: status, User events, and the like, each after the text it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from acp_nvim.editor import Editor
+from acp_nvim.session.entities import Diff, Item, Permission, Session, ToolCall, Turn
+from acp_nvim.session.events import (
+    CommandsSet,
+    Event,
+    InfoPatch,
+    PermissionClosed,
+    PermissionOpened,
+    TurnStarted,
+)
+from acp_nvim.text.sanitise import one_line
+from acp_nvim.view.status import Status
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+
+class Announcer:
+    """Subscribes to the store; one for the host."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._chats: dict[str, Chat] = {}
+        self._statuses: dict[int, Status] = {}
+        self._rows: dict[tuple[int, str], tuple[Any, ...]] = {}
+
+    def add(self, chat: Chat) -> None:
+        self._chats[chat.session.id] = chat
+        self._statuses[chat.n] = Status()
+
+    def remove(self, chat: Chat) -> None:
+        self._chats.pop(chat.session.id, None)
+        self._statuses.pop(chat.n, None)
+        for key in [key for key in self._rows if key[0] == chat.n]:
+            del self._rows[key]
+
+    # -- the store's events
+
+    def on_event(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
+        """Called by the store after each event."""
+        chat = self._chats.get(session.id)
+        if chat is None:
+            return
+        match event:
+            case TurnStarted():
+                self.status(chat)
+                self.fire(chat, "AcpTurnStart", {})
+            case PermissionOpened(permission=permission):
+                self.status(chat)
+                self.fire(chat, "AcpPermission", _permission(permission, session))
+            case PermissionClosed():
+                self.status(chat)
+                data = {"id": event.id, "outcome": event.outcome, "option": event.option, "by": event.by}
+                self.fire(chat, "AcpPermissionDone", data)
+            case CommandsSet(commands=commands):
+                rows = [{"name": c.name, "description": c.description, "hint": c.hint} for c in commands]
+                self.call(chat, "acp.chat.prompt", "commands", rows)
+                if not session.turns and session.state != "starting":
+                    chat.head("ready")
+            case InfoPatch():
+                self.status(chat)
+            case _:
+                if type(event).__name__ not in _TEXT_EVENTS:
+                    self.status(chat)
+        for item in touched:
+            if isinstance(item, ToolCall):
+                self._row(chat, item)
+
+    def _row(self, chat: Chat, call: ToolCall) -> None:
+        key = (chat.n, call.id)
+        paths = sorted(
+            {location.path for location in call.locations}
+            | {change.path for diff in call.content if isinstance(diff, Diff) for change in diff.changes}
+        )
+        now = (call.kind, call.status, call.title, tuple(paths))
+        before = self._rows.get(key)
+        if before == now:
+            return
+        self._rows[key] = now
+        self.fire(
+            chat,
+            "AcpToolCall",
+            {
+                "id": call.id,
+                "kind": call.kind,
+                "status": call.status,
+                "title": one_line(call.title, 400),
+                "paths": paths,
+            },
+        )
+        if call.kind in ("edit", "delete", "move") and call.status == "completed":
+            self._editor.notify("acp.buffers", "check", paths)
+
+    # -- telling
+
+    def fire(self, chat: Chat, name: str, data: dict[str, Any]) -> None:
+        """Fire a User event; ``agent``, ``session`` and ``bufnr`` are added by Lua."""
+        self._editor.notify("acp.events", "fire", chat.n, name, data)
+
+    def call(self, chat: Chat, module: str, function: str, *args: Any) -> None:
+        """Tell a Lua module something about a chat."""
+        self._editor.notify(module, function, chat.n, *args)
+
+    def status(self, chat: Chat) -> None:
+        """Send the changed fields of the status."""
+        status = self._statuses.get(chat.n)
+        if status is None:
+            return
+        patch = status.patch(
+            chat.session,
+            queued=len(chat.queue),
+            failure=chat.failure,
+            starting=chat.session.state == "starting",
+        )
+        if patch:
+            self.call(chat, "acp.status", "update", patch, chat.seen)
+
+    def turn_ended(self, chat: Chat, turn: Turn) -> None:
+        """The turn is over and its text is in the buffer."""
+        self.status(chat)
+        error = turn.error.message if turn.error is not None else None
+        self.fire(chat, "AcpTurnEnd", {"stop_reason": turn.stop or "none", "error": error})
+
+    def wrote(self, session: Session, path: str) -> None:
+        """A file was written for an agent."""
+        chat = self._chats.get(session.id)
+        if chat is not None:
+            self.fire(chat, "AcpFileChanged", {"path": path, "how": "write"})
+
+    async def check_files(self, chat: Chat, paths: list[str] | None) -> None:
+        """Let unmodified buffers show what the agent changed on disk."""
+        await self._editor.call("acp.buffers", "check", paths)
+
+
+_TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "Unknown"})
+
+
+def _permission(permission: Permission, session: Session) -> dict[str, Any]:
+    call = session.tool_calls.get(permission.tool_call_id or "")
+    title = permission.title or (call.title if call is not None else "")
+    return {
+        "id": permission.id,
+        "title": one_line(title, 400),
+        "options": [{"id": o.id, "name": o.name, "kind": o.kind} for o in permission.options],
+    }

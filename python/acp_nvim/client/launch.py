@@ -1,0 +1,84 @@
+"""From an agent's settings to what is started: the command, and the environment with its secrets."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from acp_nvim.session.entities import Failure
+from acp_nvim.session.ports import AgentError
+
+from .payloads import AgentConfig
+
+#: Seconds a command that prints a secret may take: it may ask for a passphrase in a window of its own.
+SECRET_TIMEOUT = 120.0
+_DEMO = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; "
+    "runpy.run_module('acp_nvim.demo', run_name='__main__')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """``secrets``: the values in ``env`` that must be masked."""
+
+    argv: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+
+
+def demo_command() -> list[str]:
+    """The built-in agent, by the host's own interpreter, isolated from the user's project."""
+    root = str(Path(__file__).resolve().parents[2])
+    return [sys.executable, "-I", "-c", _DEMO, root]
+
+
+async def resolve(agent: str, config: AgentConfig, demo: bool) -> Launch:
+    """Work out what to start. Raises AgentError when a secret cannot be had or nothing is configured."""
+    argv = list(config.command)
+    if demo:
+        argv = [*demo_command(), *argv]
+    if not argv:
+        raise _wrong(f"agent “{agent}” has no command", f"set agents.{agent}.command in setup()")
+    raw: Mapping[str, Any] = config.env if isinstance(config.env, dict) else {}
+    env: dict[str, str] = {}
+    secrets: list[str] = []
+    for name, value in raw.items():
+        if isinstance(value, dict) and isinstance(value.get("cmd"), list):
+            env[name] = await _ask(agent, name, [str(part) for part in value["cmd"]])
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            env[name] = str(value)
+        else:
+            raise _wrong(
+                f"agents.{agent}.env.{name} is neither text nor a command",
+                "set it to 'value' or { cmd = { 'program', 'argument' } }",
+            )
+        secrets.append(env[name])
+    argv[0] = os.path.expanduser(argv[0])  # noqa: ASYNC240, PTH111 (reads no disk)
+    return Launch(argv, env, tuple(secrets))
+
+
+async def _ask(agent: str, name: str, argv: list[str]) -> str:
+    """Run the command that prints a secret; its first line is the value."""
+    where = f"agents.{agent}.env.{name}"
+    try:
+        with anyio.fail_after(SECRET_TIMEOUT):
+            done = await anyio.run_process(argv, check=False)
+    except (OSError, TimeoutError) as error:
+        why = f"took more than {SECRET_TIMEOUT:.0f} s" if isinstance(error, TimeoutError) else str(error)
+        raise _wrong(f"{where}: {argv[0]}: {why}", "check its cmd") from error
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    if done.returncode != 0 or not lines:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it printed nothing"]
+        raise _wrong(f"{where}: {argv[0]} failed ({done.returncode}): {said[0]}", "check its cmd")
+    return lines[0]
+
+
+def _wrong(message: str, remedy: str) -> AgentError:
+    return AgentError(Failure(message, kind="invalid", remedy=remedy))

@@ -1,0 +1,103 @@
+"""What Lua tells the host, as types. A payload that does not fit is a bug of ours and is reported as one.
+
+Lua's empty table may arrive as a list or a map, so optional containers accept both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Hello(msgspec.Struct):
+    """Sent once, right after the host was started."""
+
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    version: str = ""
+    icons: Literal["unicode", "ascii"] = "unicode"
+    root: str = ""
+    seq: int = 0
+
+
+class AgentConfig(msgspec.Struct):
+    """One agent of the settings (design.md section 4). ``env`` values: text, or ``{cmd = {...}}``."""
+
+    command: list[str] = msgspec.field(default_factory=list)
+    env: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
+    protocol: str = "acp-v1"
+    mcp_servers: list[Any] | dict[str, Any] = msgspec.field(default_factory=list)
+    options: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
+    stall_s: float = 60.0
+    install: str | None = None
+    login: str | None = None
+    quirks: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
+
+
+class Open(msgspec.Struct):
+    chat: int
+    agent: str
+    buf: int
+    cwd: str
+    config: AgentConfig = msgspec.field(default_factory=AgentConfig)
+    demo: bool = False
+
+
+class Context(msgspec.Struct):
+    """Lines of a file given with a prompt; ``first`` and ``last`` count from 1."""
+
+    path: str
+    text: str
+    first: int | None = None
+    last: int | None = None
+
+
+class Send(msgspec.Struct):
+    chat: int
+    text: str
+    seq: int
+    context: list[Context] | dict[str, Any] = msgspec.field(default_factory=list)
+    now: bool = False
+
+
+class Cancel(msgspec.Struct):
+    chat: int
+    queue: bool = False
+
+
+class Answer(msgspec.Struct):
+    """``index`` counts from 1 in the agent's order; 0 means cancelled."""
+
+    id: str
+    index: int
+    by: Literal["user", "rule", "cancel", "close"] = "user"
+
+
+class OfChat(msgspec.Struct):
+    chat: int
+
+
+class Login(msgspec.Struct):
+    chat: int
+    method: str | None = None
+
+
+class ShowTrace(msgspec.Struct):
+    agent: str
+    buf: int
+
+
+class ShowTraceItem(msgspec.Struct):
+    agent: str
+    buf: int
+    row: int
+
+
+class Details(msgspec.Struct):
+    chat: int
+    block: int
+    row: int = 0
+
+
+class Settings(msgspec.Struct):
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -1,0 +1,41 @@
+"""Masking of secrets wherever text leaves the process: trace, health, messages, exports (C41)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+MASK = "•••"
+#: A value shorter than this is not masked: it would tear holes into ordinary text.
+SHORTEST = 6
+_NAMES = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}")
+
+
+class Secrets:
+    """Knows the values that must not be shown and takes them out of text."""
+
+    def __init__(self) -> None:
+        self._values: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def add(self, values: Iterable[str]) -> None:
+        """Remember values, as they are and as JSON writes them."""
+        for value in values:
+            if len(value) < SHORTEST:
+                continue
+            self._values.add(value)
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/")
+            self._values.update({escaped, escaped.replace("\\/", "/")})
+        longest_first = sorted(self._values, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def add_environment(self, environment: Mapping[str, str]) -> None:
+        """Remember the values of variables whose names say that they are secret."""
+        self.add(value for name, value in environment.items() if _NAMES.search(name))
+
+    def mask(self, text: str) -> str:
+        """Return ``text`` without any secret."""
+        if self._pattern is not None:
+            text = self._pattern.sub(MASK, text)
+        return _BEARER.sub(rf"\1 {MASK}", text)
