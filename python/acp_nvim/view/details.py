@@ -72,4 +72,4 @@ def _raw(found: list[str], name: str, value: Any) -> None:
 def _indented(text: str) -> list[str]:
     cut = text[:RAW_CHARS]
     rows = [f"  {piece}" for line in lines(cut) for piece in split_long(line, 8000)]
-    return rows if len(cut) == len(text) else [*rows, "  … the trace has the rest: :AcpTrace"]
+    return rows if len(cut) == len(text) else [*rows, "  the trace has the rest: :AcpTrace"]

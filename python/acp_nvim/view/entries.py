@@ -34,20 +34,17 @@ class Entry(Protocol):
     unread: int
 
     @property
-    def waits(self) -> bool:
-        """Nothing can be shown yet: the block is made when there is something, or when others follow."""
-
-    @property
     def urgent(self) -> bool:
         """A question is open here."""
 
     def touch(self) -> None:
         """The item has changed."""
 
-    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+    def take(self, block_id: int, max_bytes: int, max_events: int, *, force: bool) -> tuple[list[Op], bool]:
         """The operations that bring the block up to date, and whether more is left for the next frame.
 
-        A block drawn whole may be larger than ``max_bytes``.
+        A block drawn whole may be larger than ``max_bytes``. ``force``: others follow, so the block must
+        be made although it has nothing to show yet.
         """
 
     def again(self) -> None:
@@ -64,10 +61,6 @@ class Whole:
         self.unread = 0
 
     @property
-    def waits(self) -> bool:
-        return False
-
-    @property
     def urgent(self) -> bool:
         return False
 
@@ -77,7 +70,7 @@ class Whole:
     def again(self) -> None:
         """Nothing is remembered of what was drawn."""
 
-    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+    def take(self, block_id: int, max_bytes: int, max_events: int, *, force: bool) -> tuple[list[Op], bool]:
         drawn = self._draw()
         drawn.lead = self.lead
         return [drawn.op(block_id)], False
@@ -130,12 +123,7 @@ class Talk:
         self._stream = self._new_stream()
         self._written = False  # the buffer has what the stream gave
         self._summed = False  # the header tells how long the thought was
-        self._empty = False  # the block was made without content
         self._last_fold = 0
-
-    @property
-    def waits(self) -> bool:
-        return not self._stream.begun and not self._stream.left(self._blocks())
 
     @property
     def urgent(self) -> bool:
@@ -153,7 +141,7 @@ class Talk:
         self._summed = False
         self.unread = self._stream.left(self._blocks())
 
-    def take(self, block_id: int, max_bytes: int, max_events: int) -> tuple[list[Op], bool]:
+    def take(self, block_id: int, max_bytes: int, max_events: int, *, force: bool) -> tuple[list[Op], bool]:
         final = self.message.ended is not None
         thought = self.message.role == "thought"
         if thought and final and self._written and not self._summed:
@@ -163,10 +151,9 @@ class Talk:
         self.unread = self._stream.left(blocks)
         ops: list[Op] = []
         if not self._written:
-            if self._stream.begun or thought or not self._empty:
+            if self._stream.begun or force or self.id is not None:
                 ops.append(self._set(block_id, piece, final))
                 self._written, self._summed = self._stream.begun, thought and final
-            self._empty = not self._stream.begun
         elif not piece.empty:
             ops.append(self._add(block_id, piece))
         return ops, self.unread > 0

@@ -293,8 +293,8 @@ def _cut(lines: Iterator[str]) -> tuple[list[str], int]:
     for line in lines:
         if len(kept) >= HUNK_LINES:
             more += 1
-        elif len(line) > LINE_CHARS:
-            kept.append(f"{clean(line[:LINE_CHARS])} … {len(line) - LINE_CHARS:,} more characters")
+        elif len(line) > LINE_CHARS + 2:
+            kept.append(f"{clean(line[: LINE_CHARS + 2])} ({len(line) - LINE_CHARS - 2:,} more characters)")
         else:
             kept.append(clean(line))
     return kept, more

@@ -169,7 +169,7 @@ class Stream:
             self._index = self._read = 0
             if block.type != "text":
                 self._add(new, self._cleaner.end())
-                if self._last not in ("", "\n"):
+                if not self._break and self._last not in ("", "\n"):
                     self._add(new, "\n")
                 self._add(new, self._line_of(block))
                 self._break = True

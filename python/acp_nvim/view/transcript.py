@@ -150,20 +150,17 @@ class Transcript:
         """Take what one entry gives. False: it did not fit any more, or has more than fitted."""
         entry = self._entries[index]
         new = index == self._made
-        if new and entry.waits and not force:
-            self._dirty.discard(index)
-            return True
         before = entry.unread
         room = min(frame.bytes_left, piece_bytes)
         block_id = entry.id if entry.id is not None else self._next_id
-        ops, more = entry.take(block_id, room, frame.events_left)
+        ops, more = entry.take(block_id, room, frame.events_left, force=force)
         if isinstance(entry, Whole) and not frame.fits(ops):
             return False
-        entry.id = block_id
-        if new:
+        self.unread += entry.unread - before
+        if new and ops:
+            entry.id = block_id
             self._next_id += 1
             self._made += 1
-        self.unread += entry.unread - before
         frame.put(ops)
         if not more:
             self._dirty.discard(index)

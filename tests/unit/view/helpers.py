@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tests.unit.view.buffer import Buffer
+
 from acp_nvim.session.entities import (
     AgentInfo,
     Block,
@@ -26,11 +28,10 @@ from acp_nvim.session.events import (
     TurnEnded,
     TurnStarted,
 )
+from acp_nvim.session.step import Step
 from acp_nvim.session.store import Store
 from acp_nvim.view.icons import UNICODE, Icons
 from acp_nvim.view.transcript import Transcript
-
-from tests.unit.view.buffer import Buffer
 
 HOME = "/home/me"
 CWD = "/home/me/src/app"
@@ -77,6 +78,12 @@ class Chat:
 
     def say(self, text: str, role: Any = "agent", message_id: str | None = None) -> None:
         self.apply(MessageAppend(role, message_id, Block.of_text(text)))
+
+    def end_message(self) -> None:
+        """What the next item of the timeline, or the end of the turn, does to the open message."""
+        step = Step(self.session, self.now)
+        step.end_message()
+        self.transcript.touch(step.touched)
 
     def tool(self, tool_id: str, title: str = "", kind: str = "other", **fields: Any) -> None:
         self.apply(ToolPatch(tool_id, title=title, kind=kind, **fields))

@@ -1,0 +1,234 @@
+"""End lines, notes, plans, compaction, the head: exactly the words of ui.md section 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.view.helpers import CWD, Chat, edit
+
+from acp_nvim.session.entities import Block, Failure, Note, Plan, PlanEntry
+from acp_nvim.session.events import (
+    CompactionPatch,
+    NoteShown,
+    PlanRemoved,
+    PlanSet,
+    TurnCancelling,
+)
+from acp_nvim.view.head import Head
+from acp_nvim.view.icons import ASCII
+
+
+def end(stop: str | None, seconds: float = 12, **fields: Any) -> list[str]:
+    chat = Chat()
+    chat.prompt("go")
+    chat.now += seconds
+    chat.end(stop, **fields)
+    shown = chat.lines()
+    assert shown[:2] == ["❯ go", ""]
+    assert shown[-1] == ""
+    return shown[2:-1]
+
+
+@pytest.mark.parametrize(
+    ("stop", "seconds", "shown"),
+    [
+        ("end_turn", 42, "── done in 42 s"),
+        ("end_turn", 1.9, "── done"),
+        ("end_turn", 125, "── done in 2 min 5 s"),
+        ("end_turn", 120, "── done in 2 min"),
+        ("end_turn", 3780, "── done in 1 h 3 min"),
+        ("max_tokens", 1, '── stopped: the answer reached the token limit. Send "continue" to go on.'),
+        (
+            "max_turn_requests",
+            1,
+            '── stopped: claude used up its steps for one turn. Send "continue" to go on.',
+        ),
+        ("refusal", 1, "── refused by claude. It forgets this prompt and all that followed it."),
+        ("cancelled", 12, "── cancelled by claude after 12 s"),
+        ("budget_exceeded", 1, '── stopped: claude said "budget_exceeded"'),
+        (None, 1, "── ended: claude gave no reason"),
+    ],
+)
+def test_ends(stop: str | None, seconds: float, shown: str) -> None:
+    assert end(stop, seconds) == [shown]
+
+
+def test_cancelled_by_you() -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.apply(TurnCancelling())
+    chat.now += 12
+    chat.end("cancelled")
+    assert chat.lines()[2] == "── cancelled by you after 12 s"
+
+
+def test_stopped_after_a_rejection() -> None:
+    """C14: neither an error nor cancelled by you."""
+    chat = Chat()
+    chat.prompt("go")
+    chat.tool("t1", "Edit h.py", "edit")
+    chat.ask("t1")
+    chat.answer("q1", "reject")
+    chat.end("cancelled")
+    assert chat.lines()[2:] == [
+        "⊘ edit   Edit h.py  rejected by you",
+        "",
+        "── stopped after your rejection. Say what to do instead.",
+        "",
+    ]
+
+
+def test_what_was_changed() -> None:
+    chat = Chat()
+    for turn in range(2):
+        chat.prompt("go")
+        new = "".join(f"{n}\n" for n in range(12))
+        chat.tool(f"a{turn}", "", "edit", content=[edit("a.py", None, new)], status="completed")
+        chat.tool(f"b{turn}", "", "edit", content=[edit("b.py", "1\n2\n3\n4\n", "")], status="completed")
+        chat.tool(f"c{turn}", "", "edit", content=[edit("c.py", "1\n", "")], status="failed")
+        chat.now += 42 * turn
+        chat.end()
+    ends = [line for line in chat.lines() if line.startswith("──")]
+    assert ends == ["── done · 2 files +12 -4", "── done in 42 s · 2 files +12 -4"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "failure", "shown"),
+    [
+        (
+            "error",
+            Failure("rate limit reached", 429),
+            [
+                "✗ error: rate limit reached (429)",
+                "  │ Wait a little, then send again. :AcpTrace has the full answer.",
+            ],
+        ),
+        (
+            "lost",
+            Failure("claude ended with exit code 137", data=["FATAL ERROR: Reached heap limit"]),
+            [
+                "✗ connection lost: claude ended with exit code 137",
+                "  │ FATAL ERROR: Reached heap limit",
+                "  │ :AcpRestart starts it again and resumes this chat",
+            ],
+        ),
+        (
+            "error",
+            Failure("auth required", -32000, kind="auth"),
+            ["✗ not logged in", "  │ :AcpLogin lists the ways claude offers"],
+        ),
+        (
+            "error",
+            Failure("Internal error", -32603, data={"details": "no\x1b model"}),
+            ["✗ error: Internal error (-32603)", "  │ no^[ model", "  │ :AcpTrace has the full answer"],
+        ),
+        (
+            "error",
+            Failure("odd", data={"x": 1}, remedy=":AcpRestart"),
+            ["✗ error: odd", '  │ {"x": 1}', "  │ :AcpRestart"],
+        ),
+        ("error", None, ["✗ error: no reason was given", "  │ :AcpTrace has the full answer"]),
+    ],
+)
+def test_errors(stop: str, failure: Failure | None, shown: list[str]) -> None:
+    assert end(stop, error=failure) == shown
+
+
+def test_commands_stand_out() -> None:
+    chat = Chat()
+    title = "not sent: the agent is not running. Your text is back in the prompt."
+    chat.apply(NoteShown(Note("n", "error", title, [":AcpRestart"])))
+    assert chat.lines() == [f"✗ {title}", "  │ :AcpRestart", ""]
+    assert chat.buffer.marked("AcpError") == [f"✗ {title}"]
+    assert chat.buffer.marked("AcpKey") == [":AcpRestart"]
+
+
+@pytest.mark.parametrize(("severity", "group"), [("info", "AcpNote"), ("warning", "AcpWarn")])
+def test_notes(severity: Any, group: str) -> None:
+    chat = Chat()
+    chat.apply(NoteShown(Note("n", severity, "resumed:\nthe agent remembers")))
+    assert chat.lines() == ["── resumed: the agent remembers", ""]
+    assert chat.buffer.marked(group) == ["── resumed: the agent remembers"]
+
+
+def test_a_plan_is_rewritten_where_it_stands() -> None:
+    chat = Chat()
+    chat.apply(PlanSet(Plan("default", entries=[PlanEntry("one"), PlanEntry("t\nwo", status="in_progress")])))
+    chat.say("text")
+    assert chat.lines()[:3] == ["plan  0 of 2", "  ○ one", "  ● t wo"]
+    chat.apply(PlanSet(Plan("default", entries=[PlanEntry("one", status="completed")])))
+    assert chat.lines() == ["plan  1 of 1", "  ✓ one", "", "text", ""]
+    chat.apply(PlanRemoved("default"))
+    assert chat.lines()[0] == "plan  removed"
+
+
+def test_a_plan_of_text() -> None:
+    chat = Chat()
+    chat.apply(PlanSet(Plan("p", type="markdown", text="# Do\n\n- it\n")))
+    assert chat.lines() == ["plan", "  # Do", "", "  - it", ""]
+
+
+def test_compaction() -> None:
+    chat = Chat()
+    chat.apply(CompactionPatch("c"))
+    assert chat.lines() == ["● claude summarises what came before", ""]
+    chat.apply(CompactionPatch("c", status="completed", summary=[Block.of_text("It was long.")]))
+    assert chat.lines() == ["── claude has summarised what came before", "  │ It was long.", ""]
+    assert chat.screen()[0] == "── claude has summarised what came before ▸"
+    chat.apply(CompactionPatch("d", status="failed", error="no room"))
+    assert chat.lines()[3] == "✗ the summary of what came before failed: no room"
+
+
+def head(**fields: Any) -> list[str]:
+    chat = Chat()
+    chat.transcript.set_head(Head(agent="claude", cwd=CWD, **fields))
+    chat.frames()
+    lines = chat.buffer.blocks[0].lines
+    assert lines[-1] == ""
+    return lines[:-1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "lines"),
+    [
+        ({}, ["Starting. You can type already; the prompt is sent when the agent is ready."]),
+        (
+            {
+                "state": "ready",
+                "title": "Claude Code",
+                "version": "1.2.0",
+                "protocol": "acp-v1",
+                "commands": 14,
+                "ready_s": 0.83,
+            },
+            ["Claude Code 1.2.0 · ACP v1 · 14 commands · ready in 0.8 s"],
+        ),
+        ({"state": "ready", "protocol": "acp-v1"}, ["ACP v1 · ready"]),
+        (
+            {"state": "failed", "failure": "claude: no such program", "lines": [":checkhealth acp"]},
+            ["✗ claude: no such program", "  │ :checkhealth acp"],
+        ),
+        ({"state": "failed"}, ["✗ the agent is not running"]),
+        (
+            {"state": "ready", "demo": True},
+            [
+                "No coding agent was found, so this is the built-in demo."
+                " It has no language model and needs no account.",
+                "",
+                "  try it     show me everything",
+                "  get one    :AcpInstall  lists agents",
+                "  have one?  :checkhealth acp  says where it looked",
+            ],
+        ),
+    ],
+)
+def test_head(fields: dict[str, Any], lines: list[str]) -> None:
+    assert head(**fields) == ["claude in ~/src/app", *lines]
+
+
+def test_ascii_ends() -> None:
+    chat = Chat(icons=ASCII, label="Claude")
+    chat.prompt("go")
+    chat.end("refusal")
+    assert chat.lines()[2] == "-- refused by Claude. It forgets this prompt and all that followed it."

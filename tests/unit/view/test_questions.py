@@ -1,0 +1,223 @@
+"""What a question says: all of it, and the same in the row and in the card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at, edit, text
+
+from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, ToolCall
+from acp_nvim.session.events import PermissionOpened
+from acp_nvim.view.questions import Question, describe
+
+
+def ask(kind: str, title: str = "", asked: dict[str, Any] | None = None, **fields: Any) -> Question:
+    chat = Chat()
+    chat.tool("t", title, kind, **fields)
+    permission = chat.ask("t", **(asked or {}))
+    return describe(permission, chat.session.tool_calls["t"], chat.session, home=HOME)
+
+
+def test_a_command_in_full() -> None:
+    command = "npm install left-pad@1.3.0 --save-exact \\\n  && rm -rf build/cache \\\n  && npm test"
+    raw = {"command": command, "cwd": "/srv/x"}
+    question = ask("execute", "Install dependency and verify", raw_input=raw)
+    assert question.title == "claude wants to run a command"
+    assert question.lines == [
+        "npm install left-pad@1.3.0 --save-exact \\",
+        "  && rm -rf build/cache \\",
+        "  && npm test",
+        "in /srv/x",
+        'claude says: "Install dependency and verify"',
+    ]
+    assert question.marks[0] == (0, 0, len(question.lines[0]), "AcpCommand")
+    assert (3, 3, 9, "AcpPath") in question.marks
+    assert question.payload(7) == {
+        "id": "q1",
+        "chat": 7,
+        "n_open": 1,
+        "title": question.title,
+        "prompt": "claude wants to run: npm install left-pad@1.3.0 --save-exact \\ && rm -rf build/cache \\"
+        " && npm test in /srv/x",
+        "lines": question.lines,
+        "marks": [list(mark) for mark in question.marks],
+        "options": [
+            {"id": "once", "name": "Allow once", "kind": "allow_once"},
+            {"id": "always", "name": "Always allow npm", "kind": "allow_always"},
+            {"id": "reject", "name": "Reject", "kind": "reject_once"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "fields", "words", "prompt"),
+    [
+        (
+            "execute",
+            "npm test",
+            {"raw_input": {"cmd": "npm test"}},
+            "run a command",
+            "run: npm test in ~/src/app",
+        ),
+        ("execute", "do `it`", {}, "run a command", "run: do it"),
+        ("edit", "", {"content": [edit("a.py", "x\n", "y\n")]}, "edit a file", "edit: a.py +1 -1"),
+        ("edit", "", {"content": [edit("a.py", "", "y\n")]}, "create a file", "create: a.py +1"),
+        ("delete", "", {"locations": at("a.py")}, "delete a file", "delete: a.py"),
+        ("move", "", {"locations": at("a.py")}, "move a file", "move: a.py"),
+        ("read", "x", {"locations": at("/etc/x")}, "read outside the project", "read: /etc/x"),
+        ("read", "x", {"locations": at("a.py")}, "use a tool", "use a tool: x"),
+        ("other", "Rename symbol", {}, "use a tool", "use a tool: Rename symbol"),
+    ],
+)
+def test_titles(kind: str, title: str, fields: dict[str, Any], words: str, prompt: str) -> None:
+    question = ask(kind, title, **fields)
+    assert question.title == f"claude wants to {words}"
+    assert question.prompt == f"claude wants to {prompt}"
+
+
+def test_a_plan_can_be_read() -> None:
+    """C07: the plan stands only in the raw input."""
+    plan = {"plan": "1. add test\n2. fix parser"}
+    question = ask("switch_mode", "Ready to code?", content=[], raw_input=plan)
+    assert question.title == "claude wants to ask you something"
+    assert question.lines == ["1. add test", "2. fix parser", 'claude says: "Ready to code?"']
+    chat = Chat()
+    chat.tool("t5", "Ready to code?", "switch_mode", content=[text("# Plan\n\ndo it")])
+    chat.ask("t5")
+    assert chat.lines() == [
+        "? mode   Ready to code?  waiting for you",
+        "  │ # Plan",
+        "  │ ",
+        "  │ do it",
+        '  │ claude says: "Ready to code?"',
+        "  │ 1 Allow once  2 Always allow npm  3 Reject",
+    ]
+
+
+def test_an_edit_shows_its_hunks() -> None:
+    question = ask("edit", "Edit date.py", content=[edit("src/date.py", DATE_OLD, DATE_NEW)])
+    assert question.lines == [
+        "src/date.py  +2",
+        "@@ -6,2 +6,4 @@",
+        "  def is_leap(year):",
+        "+     if year % 100 == 0:",
+        "+         return year % 400 == 0",
+        "      return year % 4 == 0",
+    ]
+    assert question.known == 1
+    assert (3, 0, len(question.lines[3]), "AcpAdd") in question.marks
+
+
+def test_only_long_hunks_are_cut() -> None:
+    new = "".join(f"{n}\n" for n in range(1000))
+    question = ask("edit", content=[edit("a.txt", None, new, "add")])
+    assert len(question.lines) == 202
+    assert question.lines[-1] == "… 801 more lines, :AcpDiff opens all"
+    long = ask("execute", raw_input={"command": "x" * 20_000})
+    assert "".join(long.lines[:-1]) == "x" * 20_000
+
+
+def test_several_files() -> None:
+    question = ask("edit", content=[edit("a", "1\n", "2\n"), edit("b", "3\n", "4\n")])
+    assert [line for line in question.lines if line[:1] not in "@+-"] == ["a  +1 -1", "b  +1 -1"]
+
+
+@pytest.mark.parametrize(
+    ("op", "why", "real", "title", "lines"),
+    [
+        ("read", "outside", "/etc/x", "read outside the project", ["/etc/x", "outside the project"]),
+        ("write", "outside", "/etc/x", "edit a file", ["/etc/x", "outside the project"]),
+        ("write", "protected", "/etc/x", "edit a file", ["/etc/x", "protected"]),
+        ("write", "modified", "/etc/x", "edit a file", ["/etc/x", "has unsaved edits"]),
+        ("read", "other", "/real/y", "read a file", ["/etc/x", "really /real/y"]),
+    ],
+)
+def test_our_questions_about_paths(op: str, why: str, real: str, title: str, lines: list[str]) -> None:
+    chat = Chat()
+    permission = Permission(
+        "p", list(OPTIONS), subject=PathSubject(op, "/etc/x", real, why), asked_by="client"
+    )
+    chat.apply(PermissionOpened(permission))
+    question = describe(permission, None, chat.session, home=HOME)
+    assert question.title == f"claude wants to {title}"
+    assert question.lines == lines
+
+
+def test_our_question_with_a_change() -> None:
+    change = edit("/etc/npmrc", "a\n", "a\nb\n")
+    subject = PathSubject("write", "/etc/npmrc", "/etc/npmrc", "outside", change)
+    chat = Chat()
+    chat.apply(PermissionOpened(Permission("p", list(OPTIONS[:1]), subject=subject, asked_by="client")))
+    assert chat.lines() == [
+        "? edit   /etc/npmrc  +1  waiting for you",
+        "  │ outside the project",
+        "  │ @@ -1 +1,2 @@",
+        "  │   a",
+        "  │ + b",
+        "  │ 1 Allow once",
+    ]
+
+
+def test_a_command_subject_wins_over_the_raw_input() -> None:
+    asked = {"subject": CommandSubject("rm -rf build", "/ws"), "description": "Clean\nup"}
+    question = ask("execute", "x", asked, raw_input={"command": "ls"})
+    assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', 'up"', 'claude says: "x"']
+
+
+def test_a_command_nobody_named_is_not_guessed() -> None:
+    """What gemini sends: the command is only in the title, so it is the agent's words."""
+    content = [text("[current working directory /ws] (scripted)")]
+    question = ask("execute", "echo hi", content=content)
+    assert question.lines == ["[current working directory /ws] (scripted)", 'claude says: "echo hi"']
+
+
+def test_a_tool_shows_what_it_gets() -> None:
+    raw = {"symbol": "a", "options": {"deep": True}, "text": "one\ntwo"}
+    question = ask("other", "Rename symbol", raw_input=raw)
+    assert question.lines == [
+        "symbol: a",
+        'options: {"deep": true}',
+        "text: one",
+        "  two",
+        'claude says: "Rename symbol"',
+    ]
+
+
+@pytest.mark.parametrize("title", ["Write a.py", "`a.py`", "edit", "/home/me/src/app/a.py", "Edit file a.py"])
+def test_a_title_that_repeats_is_left_out(title: str) -> None:
+    question = ask("edit", title, content=[edit("a.py", "x\n", "y\n")])
+    assert not any("says" in line for line in question.lines)
+
+
+def test_nothing_dangerous_gets_through() -> None:
+    raw = {"command": "ls\x1b[2A\u202e\r\nrm"}
+    question = ask("execute", "x\x07", raw_input=raw, asked={"title": "a\u2066b"})
+    assert question.lines[:2] == ["ls^[[2A<U+202E>", "rm"]
+    assert 'claude says: "a<U+2066>b"' in question.lines
+    for line in (*question.lines, question.title, question.prompt):
+        assert line.isprintable()
+
+
+def test_without_anything_there_is_still_a_line() -> None:
+    chat = Chat()
+    permission = Permission("p", [])
+    question = describe(permission, ToolCall("x"), chat.session)
+    assert question.title == "claude wants to ask you something"
+    assert question.lines
+    body = Question()
+    question.put_options(body)
+    assert body.lines == ["no answers are offered; :AcpPermit cancel refuses"]
+
+
+def test_two_questions_in_one_row() -> None:
+    chat = Chat()
+    chat.tool("t", "x", "execute", raw_input={"command": "ls"})
+    chat.ask("t", "q1")
+    chat.ask("t", "q2", options=OPTIONS[:1])
+    shown = chat.lines()
+    assert shown[0] == "? run    ls  waiting for you (1, 2)"
+    assert [line for line in shown if "1 Allow" in line] == [
+        "  │ 1 Allow once  2 Always allow npm  3 Reject",
+        "  │ 1 Allow once",
+    ]

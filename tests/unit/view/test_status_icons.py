@@ -1,0 +1,110 @@
+"""Status patches, and the icon tables."""
+
+from __future__ import annotations
+
+from tests.unit.view.helpers import Chat
+
+from acp_nvim.session.entities import Choice, Cost, Failure, Option, Plan, PlanEntry, Usage
+from acp_nvim.session.events import (
+    InfoPatch,
+    OptionsSet,
+    PlanSet,
+    StateSet,
+    TurnCancelling,
+    UsageSet,
+)
+from acp_nvim.view.icons import ASCII, UNICODE, icons_named
+from acp_nvim.view.status import Status, status_of
+
+
+def test_only_what_changed_is_sent() -> None:
+    chat, status = Chat(), Status()
+    first = status.patch(chat.session)
+    assert first["state"] == "idle"
+    assert first["agent"] == first["label"] == "claude"
+    assert first["session"] == "remote"
+    assert "usage" not in first
+    assert status.patch(chat.session) == {}
+    chat.apply(UsageSet(Usage(53_000, 200_000)))
+    assert status.patch(chat.session) == {"usage": {"used": 53_000, "size": 200_000}}
+    chat.apply(UsageSet(Usage(53_000, 200_000, Cost(0.421, "USD"))))
+    assert status.patch(chat.session) == {"usage": {"used": 53_000, "size": 200_000, "cost": "$0.42"}}
+    chat.apply(InfoPatch(title="Fix it\x07\x1b]52;c;x\x07"))
+    assert status.patch(chat.session) == {"title": "Fix it^G^[]52;c;x^G"}
+    chat.apply(InfoPatch(title=None))
+    assert status.patch(chat.session) == {"title": None}
+
+
+def test_a_turn() -> None:
+    chat, status = Chat(), Status()
+    status.patch(chat.session)
+    chat.prompt("go")
+    assert status.patch(chat.session, queued=2) == {"state": "running", "queued": 2, "started_ms": 1_000_000}
+    chat.tool("t", "x", "execute")
+    chat.ask("t")
+    assert status.patch(chat.session, queued=2) == {"state": "waiting", "pending": 1}
+    chat.answer("q1", "once")
+    assert status.patch(chat.session, queued=2) == {"state": "running", "pending": 0}
+    chat.apply(TurnCancelling())
+    assert status.patch(chat.session, queued=2) == {"cancelling": True}
+    chat.end("cancelled")
+    assert status.patch(chat.session) == {
+        "state": "idle",
+        "stop_reason": "cancelled",
+        "queued": 0,
+        "started_ms": None,
+        "cancelling": False,
+    }
+    chat.prompt("go")
+    chat.end(None)
+    assert status.patch(chat.session)["stop_reason"] == "none"
+
+
+def test_states() -> None:
+    chat = Chat()
+    assert status_of(chat.session, starting=True)["state"] == "starting"
+    failed = status_of(chat.session, failure=Failure("ended\nwith 1"))
+    assert (failed["state"], failed["error"]) == ("failed", "ended with 1")
+    chat.apply(StateSet("lost"))
+    assert status_of(chat.session)["state"] == "failed"
+    chat.apply(StateSet("closed"))
+    assert status_of(chat.session)["state"] == "none"
+    assert status_of(chat.session, pending_all=3, silent=75, label="Claude Code") | {} == {
+        **status_of(chat.session),
+        "pending_all": 3,
+        "silent": 75,
+        "label": "Claude Code",
+    }
+
+
+def test_options_and_plan() -> None:
+    chat = Chat()
+    mode = Option("m", "Mode", "select", "plan", [Choice("plan", "plan mode")], category="mode")
+    model = Option("x", "Model", "select", "opus-9", category="model")
+    chat.apply(OptionsSet((mode, model)))
+    chat.prompt("go")
+    entries = [PlanEntry("a", status="completed"), PlanEntry("b")]
+    chat.apply(PlanSet(Plan("default", entries=entries)))
+    status = status_of(chat.session)
+    assert (status["mode"], status["model"], status["plan"]) == (
+        "plan mode",
+        "opus-9",
+        {"done": 1, "total": 2},
+    )
+    chat.apply(PlanSet(Plan("default", entries=entries[:1])))
+    assert status_of(chat.session)["plan"] == {"done": 1, "total": 1}
+    chat.end()
+    assert status_of(chat.session)["plan"] is None
+
+
+def test_costs() -> None:
+    chat = Chat()
+    chat.apply(UsageSet(Usage(1, 2, Cost(1.5, "XAU\n"))))
+    assert status_of(chat.session)["usage"]["cost"] == "1.50 XAU"
+
+
+def test_icons() -> None:
+    assert icons_named() is UNICODE
+    assert icons_named("ascii") is ASCII
+    mine = icons_named({"done": "D", "nothing": "x", "failed": 3})
+    assert (mine.done, mine.failed) == ("D", UNICODE.failed)
