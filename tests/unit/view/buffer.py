@@ -103,6 +103,9 @@ class Buffer:
         at = len(block.lines) - block.deco.get("tail", 0) - 1
         block.lines[at] += lines[0]
         block.lines[at + 1 : at + 1] = lines[1:]
+        for body in block.deco.get("body", ()):
+            if body[1] == at:  # a body that ends where the text went on grows with it
+                body[1] += len(lines) - 1
         block.fences.extend(deco.get("fences", ()))
         if "folds" in deco:
             block.deco = {**block.deco, "folds": deco["folds"]}

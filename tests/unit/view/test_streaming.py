@@ -56,6 +56,7 @@ def test_chunks_give_what_the_whole_gives(role: str, data: Any) -> None:
     assert block.lines == whole.lines
     assert block.fences == whole.fences
     assert block.deco.get("folds") == whole.deco.get("folds")
+    assert block.deco.get("body") == whole.deco.get("body")
     assert block.deco.get("marks") == whole.deco.get("marks")
 
 
@@ -207,10 +208,12 @@ def test_thoughts() -> None:
     assert block.lines == ["· think", "  │ first", ""]
     assert block.deco["spin"] == [0]
     assert block.deco["folds"] == [[0, 1, True]]
+    assert block.deco["body"] == [[1, 1, "think"]]
     chat.say("\nsecond", "thought")
     chat.frame()
     assert block.lines == ["· think", "  │ first", "  │ ", "  │ second", ""]
     assert block.deco["folds"] == [[0, 3, True]]
+    assert block.deco["body"] == [[1, 3, "think"]]
     chat.now += 4.9
     chat.say("answer")
     ops = chat.frame()
