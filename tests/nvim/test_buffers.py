@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.plugin import Neovim, StartNvim, StartScreen
 
 READ = "return require('acp.buffers').read(...)"

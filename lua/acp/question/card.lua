@@ -1,0 +1,237 @@
+--- The float a question is read in. It has no keys and no focus until it is entered (then it is the chooser,
+--- `acp.question.chooser`). One at a time.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('acp.question')
+
+---@class acp.Card
+---@field question acp.Question
+---@field buf integer
+---@field win integer
+---@field entered boolean
+
+local card ---@type acp.Card?
+local closing = false
+
+---Called when the window was closed by somebody else, and when it was scrolled.
+---@type {closed: fun(question: acp.Question, entered: boolean), moved: fun()}
+M.on = { closed = function() end, moved = function() end }
+
+---@return acp.Card?
+function M.get()
+  if card and not api.nvim_win_is_valid(card.win) then card = nil end
+  return card
+end
+
+---@param question acp.Question
+---@return string[] lines
+local function content(question)
+  local plain = require('acp.message').plain
+  local lines = vim.tbl_map(plain, question.lines)
+  table.insert(lines, '')
+  local width = #tostring(#question.options)
+  for i, option in ipairs(question.options) do
+    table.insert(lines, (' %' .. width .. 'd  %s'):format(i, plain(option.name)))
+  end
+  if #question.options == 0 then table.insert(lines, ' No answer is offered. :AcpPermit cancel refuses.') end
+  return lines
+end
+
+---@param buf integer
+---@param question acp.Question
+local function fill(buf, question)
+  local lines = content(question)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  for _, mark in ipairs(question.marks) do
+    local row, col, end_col, group = unpack(mark)
+    local line = row < #question.lines and lines[row + 1]
+    if line and col < #line then
+      api.nvim_buf_set_extmark(buf, ns, row, col, { end_col = math.min(end_col, #line), hl_group = group })
+    end
+  end
+  for i = 1, #question.options do
+    local row = #question.lines + i
+    local _, last = lines[row + 1]:find('^ *%d+')
+    api.nvim_buf_set_extmark(buf, ns, row, 0, { end_col = last, hl_group = 'AcpKey' })
+  end
+end
+
+---Rows of the text that are below the window; 0 when its last line is on the screen.
+---@return integer
+function M.more()
+  local now = M.get()
+  if not now then return 0 end
+  local last = math.max(#now.question.lines - 1, 0)
+  local view = api.nvim_win_call(now.win, vim.fn.winsaveview)
+  if view.topline - 1 > last then return 0 end
+  -- Counted in rows of the screen: one line may be taller than the window.
+  local below = { start_row = view.topline - 1, start_vcol = view.skipcol, end_row = last }
+  return math.max(0, api.nvim_win_text_height(now.win, below).all - api.nvim_win_get_height(now.win))
+end
+
+---@param now acp.Card
+---@param width integer
+---@return string
+local function footer(now, width)
+  local count, more = math.min(#now.question.options, 9), M.more()
+  local parts = {}
+  if more > 0 then table.insert(parts, more == 1 and '1 more line' or more .. ' more lines') end
+  if not now.entered then
+    table.insert(parts, ':AcpPermit answers')
+  else
+    local digits = count == 1 and '1' or '1-' .. count
+    if more == 0 and count > 0 then table.insert(parts, digits .. ' answers') end
+    table.insert(parts, 'q keeps it open')
+  end
+  local all = require('acp.question.queue').of(now.question.chat)
+  if #all > 1 then
+    for i, question in ipairs(all) do
+      if question == now.question then table.insert(parts, ('%d of %d'):format(i, #all)) end
+    end
+  end
+  local between = require('acp.icons').kind() == 'ascii' and ' - ' or ' · '
+  local text
+  repeat
+    text = ' ' .. table.concat(parts, between) .. ' '
+    table.remove(parts)
+  until vim.fn.strdisplaywidth(text) <= width or #parts == 0
+  return text
+end
+
+---@return string|string[]
+local function border()
+  local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
+  -- Title and footer need a place.
+  if wanted == 'none' or wanted == 'shadow' then return 'solid' end
+  if wanted ~= '' then
+    local parts = vim.split(wanted, ',', { plain = true })
+    return #parts > 1 and parts or wanted
+  end
+  return require('acp.icons').kind() == 'ascii' and { '+', '-', '+', '|', '+', '-', '+', '|' } or 'rounded'
+end
+
+local options = {
+  wrap = true,
+  linebreak = false,
+  breakindent = true,
+  breakindentopt = '',
+  smoothscroll = true,
+  foldenable = false,
+  scrolloff = 0,
+  list = false,
+  winfixbuf = true,
+  winhighlight = 'NormalFloat:Normal,FloatBorder:Normal',
+}
+
+---Put the window where it belongs, as high as its text needs, with the footer of this moment.
+function M.layout()
+  local now = M.get()
+  if not now then return end
+  local place = require('acp.question.place')
+  local width = place.box(now.question.chat, 1).width
+  api.nvim_win_set_config(now.win, { width = width })
+  local rows = api.nvim_win_text_height(now.win, {}).all
+  local box = place.box(now.question.chat, rows)
+  api.nvim_win_set_config(now.win, {
+    relative = 'editor',
+    row = box.row,
+    col = box.col,
+    width = box.width,
+    height = math.min(rows, box.limit),
+  })
+  if rows <= box.limit then
+    api.nvim_win_call(now.win, function() vim.fn.winrestview({ topline = 1, skipcol = 0 }) end)
+  end
+  M.refresh()
+end
+
+---The footer again: the window was scrolled or entered, or another question came.
+function M.refresh()
+  local now = M.get()
+  if not now then return end
+  if M.more() == 0 then now.question.whole = true end
+  api.nvim_win_set_config(now.win, {
+    footer = footer(now, api.nvim_win_get_width(now.win)),
+    footer_pos = 'right',
+    focusable = now.entered or now.question.put_off or false,
+    -- Under the user's own floats (a picker beside it) until it is entered.
+    zindex = now.entered and 60 or 40,
+  })
+end
+
+---@param now acp.Card
+local function watch(now)
+  local group = api.nvim_create_augroup('acp.card', {})
+  api.nvim_create_autocmd('WinClosed', {
+    group = group,
+    pattern = tostring(now.win),
+    callback = function()
+      if not closing and card == now then
+        card = nil
+        M.on.closed(now.question, now.entered)
+      end
+    end,
+  })
+  api.nvim_create_autocmd('WinScrolled', {
+    group = group,
+    pattern = tostring(now.win),
+    callback = function() M.on.moved() end,
+  })
+end
+
+---Show a question without taking the focus.
+---@param question acp.Question
+---@return acp.Card
+function M.show(question)
+  local now = M.get()
+  if now and now.question == question then
+    M.layout()
+    return now
+  end
+  M.close()
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.b[buf].acp_chat = question.chat
+  fill(buf, question)
+  local config = {
+    relative = 'editor',
+    row = 0,
+    col = 0,
+    width = require('acp.question.place').box(question.chat, 1).width,
+    height = 1,
+    style = 'minimal',
+    border = border(),
+    title = ' ' .. require('acp.message').plain(question.title) .. ' ',
+    title_pos = 'left',
+    focusable = false,
+    zindex = 40,
+    noautocmd = true,
+  }
+  local ok, win = pcall(api.nvim_open_win, buf, false, config)
+  if not ok then
+    config.border = 'rounded' -- a 'winborder' that cannot hold a title
+    win = api.nvim_open_win(buf, false, config)
+  end
+  for name, value in pairs(options) do
+    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
+  end
+  card = { question = question, buf = buf, win = win, entered = false }
+  watch(card)
+  M.layout()
+  question.since = question.since or vim.uv.hrtime() / 1e6
+  return card
+end
+
+---Take the window away.
+function M.close()
+  local now = M.get()
+  card = nil
+  if not now then return end
+  closing = true
+  pcall(api.nvim_win_close, now.win, true)
+  closing = false
+end
+
+return M

@@ -1,0 +1,90 @@
+--- The keys of a card that was entered. Deaf at first: what was typed for something else answers nothing.
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+M.DEAF_MS = 250
+
+---@class acp.ChooserActions
+---@field answer fun(index: integer)
+---@field dismiss fun()
+
+-- Keys of Normal mode that would only say that the text cannot be changed, or start something else here.
+local useless = 'iIaAoOcCsSdDxXpPrRuUJ.~<>=!&Q@KZ'
+
+---@return string[] every key a hand may rest on
+local function all_keys()
+  local keys = { '<CR>', '<Esc>', '<Tab>', '<BS>', '<Del>', '<Up>', '<Down>', '<Left>', '<Right>', '<Space>' }
+  for byte = 33, 126 do
+    local char = string.char(byte)
+    table.insert(keys, char == '<' and '<lt>' or char == '|' and '<Bar>' or char)
+  end
+  for byte = 97, 122 do
+    if byte ~= 99 then table.insert(keys, ('<C-%s>'):format(string.char(byte))) end
+  end
+  return keys
+end
+
+---@param buf integer
+---@param key string
+---@param action fun()|string
+---@param desc? string
+local function map(buf, key, action, desc)
+  vim.keymap.set('n', key, action, { buffer = buf, nowait = true, desc = desc and 'acp: ' .. desc })
+end
+
+---@param card acp.Card
+---@param actions acp.ChooserActions
+local function listen(card, actions)
+  local buf, question = card.buf, card.question
+  for _, key in ipairs(all_keys()) do pcall(vim.keymap.del, 'n', key, { buffer = buf }) end
+  for char in useless:gmatch('.') do map(buf, char == '<' and '<lt>' or char, '<Nop>') end
+  local function answer(index)
+    require('acp.question.card').refresh()
+    if question.whole and question.options[index] then actions.answer(index) end
+  end
+  for i = 1, 9 do
+    map(buf, tostring(i), function() answer(i) end, 'answer')
+  end
+  map(buf, '<CR>', function()
+    answer(api.nvim_win_get_cursor(card.win)[1] - #question.lines - 1)
+  end, 'answer with this option')
+  -- By rows of the screen: reading down passes all of a line that is taller than the window.
+  for key, row in pairs({ j = 'gj', k = 'gk', ['<Down>'] = 'gj', ['<Up>'] = 'gk' }) do map(buf, key, row) end
+  map(buf, 'q', actions.dismiss, 'keep the question open')
+  map(buf, '<Esc>', actions.dismiss, 'keep the question open')
+  map(buf, '?', function()
+    local help = require('acp.chat.show').float({
+      ' 1-9      answer with this option ',
+      ' j k <CR> go to an option, answer with it ',
+      ' q <Esc>  keep the question open ',
+      ' :AcpPermit cancel  refuse ',
+    }, 'keys')
+    api.nvim_win_set_config(help, { zindex = 70 })
+  end, 'these keys')
+end
+
+---Called when the window has been entered.
+---@param card acp.Card
+---@param actions acp.ChooserActions
+function M.enter(card, actions)
+  local buf, question = card.buf, card.question
+  for _, key in ipairs(all_keys()) do map(buf, key, '<Nop>') end
+  local blank = #question.lines + 1
+  local fits = api.nvim_win_text_height(card.win, {}).all <= api.nvim_win_get_height(card.win)
+  -- A long text is read from its beginning.
+  api.nvim_win_set_cursor(card.win, { fits and blank or 1, 0 })
+  local timer = assert(uv.new_timer())
+  timer:start(M.DEAF_MS, 20, vim.schedule_wrap(function()
+    if timer:is_closing() then return end
+    local gone = not api.nvim_buf_is_valid(buf)
+    local here = not gone and api.nvim_get_current_buf() == buf
+    -- Keys that came in meanwhile and have not been looked at yet are not for us either.
+    if here and vim.fn.getchar(1) ~= 0 then return end
+    timer:stop()
+    timer:close()
+    if here then listen(card, actions) end
+  end))
+end
+
+return M

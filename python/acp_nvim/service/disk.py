@@ -1,0 +1,170 @@
+"""Reading and writing text files, byte-exact. Everything here blocks: run it in a thread.
+
+Raises RequestError with the codes of V1-165 and V1-166.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from ..session.ports import RequestError
+
+NOT_FOUND = -32002
+INTERNAL_ERROR = -32603
+
+MAX_BYTES = 64 * 1024 * 1024
+"""A larger file is refused: it would be one line on the agent's pipe."""
+
+
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """The whole text of a regular UTF-8 file; a byte-order mark stays in it as U+FEFF."""
+    try:
+        # Looked at before it is opened: opening a device can have effects, a FIFO would wait.
+        _must_be_file(path, path.stat(), limit)
+        with open(path, "rb", opener=_without_waiting) as file:
+            _must_be_file(path, os.fstat(file.fileno()), limit)
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise failure(path, error) from error
+    if len(data) > limit:
+        raise RequestError(INTERNAL_ERROR, f"too large: {path}", {"path": str(path)})
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_text(path) from error
+    if "\0" in text:
+        raise not_text(path)
+    return text
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file and the folders above it. ``path`` is real: no link in it is followed.
+
+    A regular file with one name, of ours, in a folder we may write is replaced in one step, mode kept;
+    any other is written in place after a backup. A failure leaves the old content.
+    """
+    data = text.encode("utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            old = path.lstat()
+        except FileNotFoundError:
+            _replace(path, data, None)
+            return
+        if not stat.S_ISREG(old.st_mode):
+            raise not_file(path, old.st_mode)
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "read-only", str(path))
+        if old.st_nlink == 1 and old.st_uid == os.geteuid() and os.access(path.parent, os.W_OK | os.X_OK):
+            _replace(path, data, old)
+        else:
+            _overwrite(path, data)
+    except OSError as error:
+        raise failure(path, error) from error
+
+
+def failure(path: Path, error: OSError) -> RequestError:
+    """The answer to a failed call of the system."""
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return missing(path)
+    return RequestError(INTERNAL_ERROR, f"{error.strerror or error}: {path}", {"path": str(path)})
+
+
+def missing(path: Path) -> RequestError:
+    return RequestError(NOT_FOUND, f"no such file: {path}", {"uri": path.as_uri(), "path": str(path)})
+
+
+def not_text(path: Path) -> RequestError:
+    return RequestError(INTERNAL_ERROR, f"not a text file (UTF-8): {path}", {"path": str(path)})
+
+
+def not_file(path: Path, mode: int) -> RequestError:
+    what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+    return RequestError(INTERNAL_ERROR, f"{what}: {path}", {"path": str(path)})
+
+
+def _must_be_file(path: Path, info: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        raise not_file(path, info.st_mode)
+    if info.st_size > limit:
+        raise RequestError(INTERNAL_ERROR, f"too large ({info.st_size} bytes): {path}", {"path": str(path)})
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
+    temporary = path.with_name(f".acp-{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
+            file.write(data)
+            if old is not None:
+                _keep_attributes(path, file.fileno(), old)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _keep_attributes(path: Path, descriptor: int, old: os.stat_result) -> None:
+    """Mode must be kept; group and extended attributes (access lists, labels) as far as we are allowed."""
+    with suppress(OSError):
+        os.fchown(descriptor, -1, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):
+            for name in os.listxattr(path):
+                os.setxattr(descriptor, name, os.getxattr(path, name))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable; some file systems cannot, which costs nothing else."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    folder = path.parent if os.access(path.parent, os.W_OK | os.X_OK) else None
+    descriptor, name = tempfile.mkstemp(prefix=".acp-", suffix=".backup", dir=folder)
+    os.close(descriptor)
+    backup = Path(name)
+    try:
+        shutil.copyfile(path, backup)
+    except BaseException:
+        backup.unlink(missing_ok=True)
+        raise
+    try:
+        _put(path, data)
+    except OSError as error:
+        try:
+            _put(path, backup.read_bytes())
+        except OSError:
+            # The only copy of the old text is the backup now: it stays, and the message names it.
+            raise OSError(error.errno, f"{error.strerror}; the old text is in {backup}") from error
+        backup.unlink(missing_ok=True)
+        raise
+    backup.unlink(missing_ok=True)
+
+
+def _put(path: Path, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,103 @@
+"""Where a path of an agent really leads, and whether that is inside the session's roots (V1-172, V1-173)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ..session.ports import RequestError
+
+INVALID_PARAMS = -32602
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path an agent named. ``path`` as it said it, ``real`` without links and ``..``.
+
+    ``why``: None, ``outside`` (under no root) or ``protected`` (matches ``files.protected``).
+    """
+
+    path: str
+    real: str
+    why: str | None
+
+
+def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
+    """Find the real place of ``path``. Touches the disk: run it in a thread.
+
+    Of a path that does not exist the deepest existing part is resolved; a dangling link leads to its
+    target. Raises RequestError -32602 for a relative path and for one no file can have.
+    """
+    if not path.startswith("/"):
+        raise RequestError(INVALID_PARAMS, "the path must be absolute", {"path": path})
+    try:
+        os.fsencode(path)
+        real = os.path.realpath(path)
+    except ValueError as error:  # a NUL, or a lone surrogate
+        raise RequestError(INVALID_PARAMS, "the path is not valid") from error
+    bases = [os.path.realpath(root) for root in roots]
+    if not any(inside(real, base) for base in bases):
+        return Place(path, real, "outside")
+    # A link inside the project may carry a protected name, or lead to one: both count.
+    said = os.path.normpath(path)
+    below = (*relative(said, (*roots, *bases)), *relative(real, bases))
+    return Place(path, real, "protected" if any(matches(name, protected) for name in below) else None)
+
+
+def inside(real: str, base: str) -> bool:
+    """True when ``real`` is ``base`` or lies under it. Both are real paths.
+
+    Folders are compared by device and inode too: on a disk that ignores case, or through a bind mount,
+    one folder has several names.
+    """
+    if base in (real, "/") or real.startswith(base + "/"):
+        return True
+    try:
+        wanted = Path(base).stat()
+    except OSError:
+        return False
+    for folder in (real, *map(str, Path(real).parents)):
+        try:
+            found = Path(folder).stat()
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+            return True
+    return False
+
+
+def relative(path: str, bases: Iterable[str]) -> list[str]:
+    """The names ``path`` has below each base it is under by name; its own name when under none."""
+    prefixes = [base.rstrip("/") + "/" for base in bases]
+    return [path[len(prefix) :] for prefix in prefixes if path.startswith(prefix)] or [path.lstrip("/")]
+
+
+def matches(name: str, globs: Sequence[str]) -> bool:
+    """True when a relative path matches one of the globs, at any depth, whatever the case."""
+    return any(_pattern(glob).fullmatch(name) is not None for glob in globs)
+
+
+@lru_cache(maxsize=256)
+def _pattern(glob: str) -> re.Pattern[str]:
+    """``*`` and ``?`` stay in a folder, ``**`` crosses them; ``x/**`` is ``x`` too; ``/x`` is at a root."""
+    anchored = glob.startswith("/")
+    rest = glob.lstrip("/")
+    tail = ""
+    if rest.endswith("/**"):
+        rest, tail = rest[:-3], "(?:/.*)?"
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])", rest)
+    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    body = "".join(
+        words.get(part)
+        or (
+            "[" + part[1:-1].replace("!", "^", 1).replace("\\", r"\\") + "]"
+            if part.startswith("[") and part.endswith("]")
+            else re.escape(part)
+        )
+        for part in parts
+    )
+    return re.compile(("" if anchored else "(?:.*/)?") + body + tail, re.IGNORECASE | re.DOTALL)
