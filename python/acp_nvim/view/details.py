@@ -51,6 +51,9 @@ def _call(found: list[str], call: ToolCall, look: Look) -> None:
     for permission in call.permissions:
         option = next((each.name for each in permission.options if each.id == permission.answer), None)
         _pair(found, "asked", f"{permission.state}: {option}" if option else permission.state)
+    for change in facts.diffs(call):
+        path = facts.hunks(change).path
+        _raw(found, f"diff  {look.path(path)}" if path else "diff", "\n".join(facts.all_lines(change)))
     _raw(found, "raw input", call.raw_input)
     text = facts.output(call)
     if text:

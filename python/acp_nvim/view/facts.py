@@ -218,6 +218,14 @@ def hunks(change: Diff) -> Hunks:
     return made
 
 
+def all_lines(change: Diff) -> Iterator[str]:
+    """The whole diff, line by line, as ``hunks`` would show it without its bounds. Not safe text."""
+    if change.new_text is not None or change.old_text is not None:
+        compared = diff(change.old_text or "", change.new_text or "")
+        return iter(()) if compared is None else _signed(compared, compared.hunks(CONTEXT))
+    return _patch_lines(change.patch or "")
+
+
 def counts(changes: list[Diff]) -> tuple[int, int]:
     """Lines added and removed by all of them."""
     found = [hunks(change) for change in changes]

@@ -249,9 +249,7 @@ def _hunks(question: Question, changed: list[facts.Hunks], look: Look) -> None:
         for line in each.lines:
             put_hunk(question, line)
         if each.more:
-            question.put(
-                (f"{look.icons.cut} {plural(each.more, 'more line')}, :AcpDiff opens all", "AcpNote")
-            )
+            question.put((f"{look.icons.cut} {plural(each.more, 'more line')}, K on it shows all", "AcpNote"))
 
 
 def _text(question: Question, text: str, group: str) -> None:

@@ -113,7 +113,7 @@ def test_only_long_hunks_are_cut() -> None:
     new = "".join(f"{n}\n" for n in range(1000))
     question = ask("edit", content=[edit("a.txt", None, new, "add")])
     assert len(question.lines) == 202
-    assert question.lines[-1] == "… 801 more lines, :AcpDiff opens all"
+    assert question.lines[-1] == "… 801 more lines, K on it shows all"
     long = ask("execute", raw_input={"command": "x" * 20_000})
     assert "".join(long.lines[:-1]) == "x" * 20_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.view.helpers import CWD, Chat, at, text
+from tests.unit.view.helpers import CWD, Chat, at, edit, text
 
 from acp_nvim.session.events import CommandsSet
 from acp_nvim.view.entries import MAX_GROUP
@@ -151,6 +151,16 @@ def test_details() -> None:
     ]
     assert chat.transcript.details(2)[0].startswith("message   agent")
     assert chat.transcript.details(99) == []
+
+
+def test_details_have_the_whole_diff() -> None:
+    chat = Chat()
+    new = "".join(f"{n}\n" for n in range(1000))
+    chat.tool("e", "Write", "edit", content=[edit("a.txt", None, new, "add")])
+    chat.frames()
+    shown = chat.transcript.details(1)
+    assert shown[shown.index("diff  a.txt") + 1] == "  @@ -0,0 +1,1000 @@"
+    assert shown[-1] == "  + 999"
 
 
 def test_unread_is_zero_in_the_end() -> None:
