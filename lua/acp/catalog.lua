@@ -1,0 +1,43 @@
+--- The agents we know: one JSON file each in `catalog/`, read by Lua and Python alike.
+local M = {}
+
+---@class acp.CatalogEntry
+---@field name string
+---@field title string the name for people
+---@field command string[]
+---@field install string shell command that installs it
+---@field login string shell command that logs in
+---@field home string address of its documentation
+
+local entries ---@type table<string, acp.CatalogEntry>?
+
+local function folder()
+  return vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)), 'catalog')
+end
+
+---All entries by name. Read once; a broken file is an error of ours and raises.
+---@return table<string, acp.CatalogEntry>
+function M.all()
+  if entries then
+    return entries
+  end
+  entries = {}
+  for name, kind in vim.fs.dir(folder()) do
+    if kind ~= 'directory' and name:match('%.json$') then
+      local file = assert(io.open(vim.fs.joinpath(folder(), name)))
+      local entry = vim.json.decode(file:read('*a'))
+      file:close()
+      entries[entry.name] = entry
+    end
+  end
+  return entries
+end
+
+---Whether a command can be run.
+---@param command string[]
+---@return boolean
+function M.executable(command)
+  return vim.fn.executable(command[1]) == 1
+end
+
+return M
