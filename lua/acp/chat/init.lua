@@ -1,0 +1,198 @@
+--- The chats of this Neovim: which there are, which is the current one, how they begin and end.
+local M = {}
+
+local api = vim.api
+
+---@class acp.Chat
+---@field n integer 1, 2, … in this Neovim
+---@field agent string
+---@field demo boolean
+---@field buf integer transcript
+---@field prompt integer buffer of the prompt
+---@field cwd string
+---@field used integer when it was last focused, on a counter
+---@field view? table winsaveview() of the transcript when it was last closed; nil: at the end
+
+local chats = {} ---@type table<integer, acp.Chat>
+local by_buf = {} ---@type table<integer, acp.Chat>
+local last_in_tab = {} ---@type table<integer, integer>
+local count, clock = 0, 0
+
+---@param n integer
+---@return acp.Chat?
+function M.get(n)
+  return chats[n]
+end
+
+---The chat a buffer belongs to. Buffers of later parts (diffs, terminals) say so in `b:acp_chat`.
+---@param buf integer
+---@return acp.Chat?
+function M.of(buf)
+  if by_buf[buf] then
+    return by_buf[buf]
+  end
+  if not api.nvim_buf_is_valid(buf) then
+    return nil
+  end
+  return chats[vim.b[buf].acp_chat or 0]
+end
+
+---All chats, the last used first.
+---@return acp.Chat[]
+function M.list()
+  local list = vim.tbl_values(chats)
+  table.sort(list, function(a, b)
+    return a.used > b.used
+  end)
+  return list
+end
+
+---The current chat: of this buffer, else the last focused in this tab page, else the last focused at all.
+---@return acp.Chat?
+function M.current()
+  return M.of(api.nvim_get_current_buf())
+    or chats[last_in_tab[api.nvim_get_current_tabpage()] or 0]
+    or M.list()[1]
+end
+
+---The last used chat of an agent.
+---@param agent string
+---@return acp.Chat?
+function M.last_of(agent)
+  for _, chat in ipairs(M.list()) do
+    if chat.agent == agent then
+      return chat
+    end
+  end
+end
+
+---Note that a chat has the focus.
+---@param chat acp.Chat
+function M.focused(chat)
+  clock = clock + 1
+  chat.used = clock
+  last_in_tab[api.nvim_get_current_tabpage()] = chat.n
+end
+
+---@param n integer
+---@param session string?
+function M.set_session(n, session)
+  local chat = chats[n]
+  if chat and api.nvim_buf_is_valid(chat.buf) then
+    vim.b[chat.buf].acp_session = session
+  end
+end
+
+---@param buf integer
+---@param chat acp.Chat
+---@param name string
+---@param undo boolean
+local function prepare(buf, chat, name, undo)
+  by_buf[buf] = chat
+  vim.b[buf].acp_chat = chat.n
+  local function set(option, value)
+    api.nvim_set_option_value(option, value, { buf = buf })
+  end
+  set('buftype', 'nofile')
+  set('bufhidden', 'hide')
+  set('swapfile', false)
+  set('modeline', false)
+  set('buflisted', false)
+  if not undo then
+    set('undolevels', -1)
+  end
+  api.nvim_buf_set_name(buf, name)
+  local function watch(event, callback)
+    api.nvim_create_autocmd(event, { group = M.group, buffer = buf, callback = callback })
+  end
+  watch({ 'BufEnter', 'WinEnter' }, function()
+    M.focused(chat)
+  end)
+  watch('BufUnload', function()
+    if buf == chat.buf then
+      require('acp.chat.restored').keep(buf)
+    end
+    vim.schedule(function()
+      -- `:edit` unloads and loads again; `:bdelete` and `:bwipeout` do not.
+      if chats[chat.n] == chat and not api.nvim_buf_is_loaded(buf) then
+        M.finish(chat)
+      end
+    end)
+  end)
+end
+
+---Make a chat: its two buffers, with the first lines in them. Does not wait for anything.
+---@param agent string
+---@param cwd string
+---@param config acp.AgentConfig
+---@param demo boolean the built-in agent
+---@return acp.Chat
+function M.create(agent, cwd, config, demo)
+  M.group = M.group or api.nvim_create_augroup('acp.chat', {})
+  require('acp.chat.restored').wipe()
+  repeat
+    count = count + 1
+    local taken = vim.fn.bufexists(('acp://%s/%d'):format(agent, count))
+  until taken == 0
+  clock = clock + 1
+  local chat = { n = count, agent = agent, demo = demo, cwd = cwd, used = clock, buf = 0, prompt = 0 }
+  chats[chat.n] = chat
+  chat.buf = api.nvim_create_buf(false, true)
+  chat.prompt = api.nvim_create_buf(false, true)
+  local name = ('acp://%s/%d'):format(agent, chat.n)
+  prepare(chat.buf, chat, name, false)
+  prepare(chat.prompt, chat, name .. '/prompt', true)
+  require('acp.status').start(chat.n, agent)
+  local transcript = require('acp.chat.transcript')
+  transcript.attach(chat.n, chat.buf)
+  M.show_start(chat)
+  require('acp.chat.prompt').attach(chat)
+  require('acp.chat.keys').attach(chat)
+  -- Filetypes last: what the user sets in their ftplugin comes on top of ours.
+  vim.bo[chat.buf].filetype = 'acp-chat'
+  vim.bo[chat.prompt].filetype = 'acp-prompt'
+  require('acp.host').event('open', {
+    chat = chat.n,
+    agent = agent,
+    buf = chat.buf,
+    cwd = cwd,
+    demo = demo,
+    config = next(config) and config or vim.empty_dict(),
+  })
+  return chat
+end
+
+---The head while the agent starts. One block; the host rewrites it when it knows more.
+---@param chat acp.Chat
+function M.show_start(chat)
+  local folder = vim.fn.fnamemodify(chat.cwd, ':~')
+  local first = ('%s in %s'):format(chat.agent, folder)
+  local second = 'Starting. You can type already; the prompt is sent when the agent is ready.'
+  require('acp.chat.transcript').set_head(chat.n, { first, second, '' }, {
+    kind = 'head',
+    tail = 1,
+    marks = { { 0, #chat.agent + 4, #first, 'AcpPath' }, { 1, 0, #second, 'AcpNote' } },
+  })
+end
+
+---A chat's buffer was removed by the user, or the chat ends: the session ends with it.
+---@param chat acp.Chat
+function M.finish(chat)
+  if chats[chat.n] ~= chat then
+    return
+  end
+  chats[chat.n] = nil
+  require('acp.status').drop(chat.n)
+  require('acp.chat.prompt').drop(chat.n)
+  if require('acp.host').status().state ~= 'off' then
+    require('acp.host').event('close', { chat = chat.n })
+  end
+  for _, buf in ipairs({ chat.buf, chat.prompt }) do
+    by_buf[buf] = nil
+    if api.nvim_buf_is_valid(buf) then
+      api.nvim_buf_delete(buf, { force = true })
+    end
+  end
+end
+
+return M

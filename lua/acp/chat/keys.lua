@@ -1,0 +1,324 @@
+--- The keys of transcript and prompt: buffer-local, with descriptions, each can be changed or left out.
+local M = {}
+
+local api = vim.api
+
+---@return acp.Chat?
+local function here()
+  return require('acp.chat').of(api.nvim_get_current_buf())
+end
+
+---@param chat acp.Chat
+---@param how 'insert'|'append'|'line'
+local function to_prompt(chat, how)
+  require('acp.chat.windows').open(chat, true)
+  local last = api.nvim_buf_line_count(chat.prompt)
+  if how == 'line' and require('acp.chat.prompt').text(chat) ~= '' then
+    api.nvim_buf_set_lines(chat.prompt, last, last, false, { '' })
+    api.nvim_win_set_cursor(0, { last + 1, 0 })
+  elseif how == 'append' then
+    api.nvim_win_set_cursor(0, { last, 0 })
+    vim.cmd('startinsert!')
+    return
+  end
+  vim.cmd('startinsert')
+end
+
+---Move to the user's prompt before or after the cursor.
+---@param chat acp.Chat
+---@param step integer -1 or 1
+local function jump(chat, step)
+  local row, target = api.nvim_win_get_cursor(0)[1] - 1, nil
+  for block in require('acp.chat.transcript').blocks(chat.buf, 'user') do
+    local at = block.first + (block.deco.lead or 0)
+    if step < 0 and at < row then
+      target = at
+    end
+    if step > 0 and at > row and not target then
+      target = at
+    end
+  end
+  if not target then
+    return
+  end
+  vim.cmd("normal! m'")
+  api.nvim_win_set_cursor(0, { target + 1, 0 })
+end
+
+---@param key string
+---@return boolean whether there was a link
+local function follow_link(key)
+  local link =
+    require('acp.chat.transcript').link_at(api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1)
+  if link and link.path then
+    require('acp.chat.show').file(link.path, link.line)
+    return true
+  elseif key == 'gf' then
+    local path = vim.fn.expand('<cfile>')
+    local chat = here()
+    local full = chat and vim.fs.normalize(vim.fs.joinpath(chat.cwd, path)) or path
+    if vim.startswith(path, '/') or vim.startswith(path, '~') then
+      full = vim.fs.normalize(path)
+    end
+    if path == '' or vim.fn.filereadable(full) == 0 then
+      return false
+    end
+    require('acp.chat.show').file(full, nil)
+    return true
+  end
+  return false
+end
+
+---@param choice string
+local function permit(choice)
+  return function()
+    local ok, reason = require('acp.question').permit(choice, { key = true })
+    if not ok and reason then
+      require('acp.message').warn(reason)
+    end
+  end
+end
+
+local function cancel()
+  require('acp').cancel()
+end
+
+---@type table<string, table<string, {desc: string, modes: string[], run: fun(chat: acp.Chat)|string}>>
+local actions = {
+  transcript = {
+    open = {
+      desc = 'open what is here: question, file, details',
+      modes = { 'n' },
+      run = function(chat)
+        local block = require('acp.chat.transcript').block_at(chat.buf, api.nvim_win_get_cursor(0)[1] - 1)
+        if block and block.deco.question then
+          require('acp.question').pick(block.deco.question)
+        elseif not follow_link('<CR>') then
+          if vim.fn.foldclosed('.') ~= -1 then
+            vim.cmd('normal! zo')
+          else
+            require('acp.chat.show').ask_details(chat)
+          end
+        end
+      end,
+    },
+    file = {
+      desc = 'open the file of this row',
+      modes = { 'n' },
+      run = function()
+        if not follow_link('gf') then
+          require('acp.message').info('no file here')
+        end
+      end,
+    },
+    details = {
+      desc = 'details of this block',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.show').ask_details(chat)
+      end,
+    },
+    previous = {
+      desc = 'previous prompt',
+      modes = { 'n', 'x' },
+      run = function(chat)
+        jump(chat, -1)
+      end,
+    },
+    next = {
+      desc = 'next prompt',
+      modes = { 'n', 'x' },
+      run = function(chat)
+        jump(chat, 1)
+      end,
+    },
+    outline = {
+      desc = 'list of prompts',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.show').outline(chat)
+      end,
+    },
+    insert = {
+      desc = 'write in the prompt',
+      modes = { 'n' },
+      run = function(chat)
+        to_prompt(chat, 'insert')
+      end,
+    },
+    append = {
+      desc = 'write at the end of the prompt',
+      modes = { 'n' },
+      run = function(chat)
+        to_prompt(chat, 'append')
+      end,
+    },
+    line = {
+      desc = 'write on a new line of the prompt',
+      modes = { 'n' },
+      run = function(chat)
+        to_prompt(chat, 'line')
+      end,
+    },
+    close = {
+      desc = 'close the chat; the session goes on',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.windows').close(chat)
+      end,
+    },
+    help = {
+      desc = 'these keys',
+      modes = { 'n' },
+      run = function()
+        require('acp.chat.show').keys('transcript')
+      end,
+    },
+  },
+  prompt = {
+    -- The undo breaks keep what is written before and after the send apart from it: `u` brings the text back.
+    send = {
+      desc = 'send',
+      modes = { 'n', 'i' },
+      run = function(chat)
+        require('acp.chat.prompt').send(chat)
+      end,
+    },
+    send_normal = {
+      desc = 'send',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.prompt').send(chat)
+      end,
+    },
+    previous = {
+      desc = 'older prompt',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.prompt').walk(chat, -1)
+      end,
+    },
+    next = {
+      desc = 'newer prompt',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.prompt').walk(chat, 1)
+      end,
+    },
+    help = {
+      desc = 'these keys',
+      modes = { 'n' },
+      run = function()
+        require('acp.chat.show').keys('prompt')
+      end,
+    },
+  },
+  both = {
+    allow_once = { desc = 'allow once', modes = { 'n' }, run = permit('allow_once') },
+    allow_always = { desc = 'allow always', modes = { 'n' }, run = permit('allow_always') },
+    reject_once = { desc = 'reject', modes = { 'n' }, run = permit('reject_once') },
+    reject_always = { desc = 'reject always', modes = { 'n' }, run = permit('reject_always') },
+    cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
+  },
+}
+
+-- The order in which `g?` lists them.
+local order = {
+  transcript = {
+    'open',
+    'file',
+    'details',
+    'previous',
+    'next',
+    'outline',
+    'insert',
+    'append',
+    'line',
+    'close',
+    'help',
+  },
+  prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
+  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel' },
+}
+
+---@param group string
+---@param action string
+---@return string[]
+local function keys_of(group, action)
+  local maps = require('acp.config').get().keymaps[group]
+  local key = maps and maps[action]
+  if not key then
+    return {}
+  end
+  return type(key) == 'table' and key or { key }
+end
+
+---The first key of an action, or nil when the user wants none.
+---@param group string
+---@param action string
+---@return string?
+function M.lhs(group, action)
+  return keys_of(group, action)[1]
+end
+
+---Keys and what they do, for `g?`.
+---@param group 'transcript'|'prompt'
+---@return {[1]: string, [2]: string}[]
+function M.help(group)
+  local rows = {}
+  for _, name in ipairs({ group, 'both' }) do
+    for _, action in ipairs(order[name]) do
+      local keys = keys_of(name, action)
+      if #keys > 0 then
+        table.insert(rows, { table.concat(keys, ' '), actions[name][action].desc })
+      end
+    end
+    if name == 'transcript' then
+      table.insert(rows, { 'za', 'open or close a fold' })
+    end
+  end
+  return rows
+end
+
+---@param buf integer
+---@param group string
+local function map_group(buf, group)
+  for action, spec in pairs(actions[group]) do
+    for _, key in ipairs(keys_of(group, action)) do
+      for _, mode in ipairs(spec.modes) do
+        local function run()
+          local chat = here()
+          if chat then
+            spec.run(chat)
+          end
+        end
+        local rhs = run
+        if mode == 'i' then
+          -- <C-g>u: what is typed before and after the send is undone apart from it.
+          rhs = ("<C-g>u<Cmd>lua require('acp.chat.keys').run('%s', '%s')<CR><C-g>u"):format(group, action)
+        end
+        vim.keymap.set(mode, key, rhs, { buffer = buf, nowait = mode == 'n', desc = 'acp: ' .. spec.desc })
+      end
+    end
+  end
+end
+
+---Do what a key does.
+---@param group string
+---@param action string
+function M.run(group, action)
+  local chat = here()
+  if chat then
+    actions[group][action].run(chat)
+  end
+end
+
+---@param chat acp.Chat
+function M.attach(chat)
+  map_group(chat.buf, 'transcript')
+  map_group(chat.buf, 'both')
+  map_group(chat.prompt, 'prompt')
+  map_group(chat.prompt, 'both')
+end
+
+return M

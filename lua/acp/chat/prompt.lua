@@ -1,0 +1,311 @@
+--- The prompt of a chat: an ordinary buffer the user writes in, with a placeholder, the queue, older prompts
+--- and completion of the agent's commands.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('acp.prompt')
+
+---@class acp.PromptState
+---@field queue string[] prompts the agent has not begun
+---@field commands {name: string, description: string?, hint: string?}[]
+---@field history string[] sent prompts, the oldest first
+---@field at integer? place in the history; nil: the text being written
+---@field draft string the text being written while an older one is shown
+---@field contexts table<string, acp.Context> by the mention that stands for them
+
+local states = {} ---@type table<integer, acp.PromptState>
+
+---@param chat acp.Chat
+---@return string
+function M.text(chat)
+  return table.concat(api.nvim_buf_get_lines(chat.prompt, 0, -1, false), '\n')
+end
+
+---@param chat acp.Chat
+---@param text string
+local function set_text(chat, text)
+  local lines = vim.split(text, '\n', { plain = true })
+  api.nvim_buf_set_lines(chat.prompt, 0, -1, false, lines)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.prompt)) do
+    api.nvim_win_set_cursor(win, { #lines, #lines[#lines] })
+  end
+end
+
+---Number of queued prompts.
+---@param n integer
+---@return integer
+function M.queued(n)
+  return states[n] and #states[n].queue or 0
+end
+
+---@param chat acp.Chat
+---@return string
+local function placeholder(chat)
+  local entry = require('acp.status').raw(chat.n)
+  local name = entry.label or chat.agent
+  if entry.pending > 0 then
+    return 'Answer above: <CR> on a question, or :AcpPermit'
+  end
+  if entry.state == 'running' then
+    return name .. ' is working. What you send now is queued.'
+  end
+  return ('Ask %s%s   / lists commands'):format(name, require('acp.icons').get().cut)
+end
+
+---The widest text area of the prompt's windows, in cells.
+---@param chat acp.Chat
+local function cells(chat)
+  local wins = vim.fn.win_findbuf(chat.prompt)
+  return wins[1] and api.nvim_win_get_width(wins[1]) or 80
+end
+
+---Draw placeholder and queue again, and give the window the height they need.
+---@param n integer chat
+function M.refresh(n)
+  local chat, state = require('acp.chat').get(n), states[n]
+  if not chat or not state or not api.nvim_buf_is_loaded(chat.prompt) then
+    return
+  end
+  local message = require('acp.message')
+  api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
+  local last = api.nvim_buf_line_count(chat.prompt) - 1
+  if last == 0 and M.text(chat) == '' then
+    api.nvim_buf_set_extmark(chat.prompt, ns, 0, 0, {
+      virt_text = { { message.plain(placeholder(chat)), 'AcpHint' } },
+      virt_text_pos = 'overlay',
+    })
+  end
+  if #state.queue > 0 then
+    local icon, rows, width = require('acp.icons').get().queue, {}, cells(chat)
+    for i, text in ipairs(state.queue) do
+      local row = ('%s queued %d  %s'):format(icon, i, message.plain(text))
+      table.insert(rows, { { message.cut(row, width), 'AcpQueued' } })
+    end
+    api.nvim_buf_set_extmark(chat.prompt, ns, last, 0, { virt_lines = rows })
+  end
+  require('acp.chat.windows').fit(chat)
+end
+
+---The host tells which prompts are queued.
+---@param n integer
+---@param texts string[]
+function M.queue(n, texts)
+  if not states[n] then
+    return
+  end
+  states[n].queue = texts
+  M.refresh(n)
+end
+
+---The host tells which commands the agent has.
+---@param n integer
+---@param commands {name: string, description: string?, hint: string?}[]
+function M.commands(n, commands)
+  if states[n] then
+    states[n].commands = commands
+  end
+end
+
+---A text that could not be sent goes back on top of what is in the prompt.
+---@param n integer
+---@param text string
+function M.restore(n, text)
+  local chat = require('acp.chat').get(n)
+  if not chat then
+    return
+  end
+  local now = M.text(chat)
+  if now == text then
+    return
+  end
+  if now == '' then
+    set_text(chat, text)
+  else
+    api.nvim_buf_set_lines(chat.prompt, 0, 0, false, vim.split(text, '\n', { plain = true }))
+  end
+  M.refresh(n)
+end
+
+---The host is gone: what was queued or on its way comes back.
+---@param n integer
+---@param unsent string[] the oldest first
+function M.give_back(n, unsent)
+  local state = states[n]
+  if not state then
+    return
+  end
+  local texts = vim.list_extend(vim.deepcopy(state.queue), unsent)
+  state.queue = {}
+  if #texts > 0 then
+    M.restore(n, table.concat(texts, '\n'))
+  else
+    M.refresh(n)
+  end
+end
+
+---Put lines of a file into the prompt: a mention in the text stands for them.
+---@param chat acp.Chat
+---@param context acp.Context
+function M.add_context(chat, context)
+  local mention
+  if context.path then
+    local path = vim.fs.normalize(context.path)
+    local root = vim.fs.normalize(chat.cwd) .. '/'
+    if vim.startswith(path, root) then
+      path = path:sub(#root + 1)
+    end
+    mention = ('@%s:%d-%d'):format(path, context.first, context.last)
+    states[chat.n].contexts[mention] = context
+  else
+    mention = ('```\n%s\n```\n'):format(context.text)
+  end
+  local now = M.text(chat)
+  local gap = (now == '' or now:match('%s$')) and '' or ' '
+  set_text(chat, now .. gap .. mention .. (context.path and ' ' or ''))
+  M.refresh(chat.n)
+end
+
+---@param chat acp.Chat
+---@param text string
+---@return acp.Context[]
+local function contexts_in(chat, text)
+  local found = {}
+  for mention, context in pairs(states[chat.n].contexts) do
+    local _, last = text:find(mention, 1, true)
+    -- `@a:1-2` is not meant by `@a:1-20`.
+    if last and not text:sub(last + 1, last + 1):match('%d') then
+      table.insert(found, context)
+    end
+  end
+  table.sort(found, function(a, b)
+    return a.path < b.path or (a.path == b.path and a.first < b.first)
+  end)
+  return found
+end
+
+---Keep a sent text for `[[`.
+---@param n integer
+---@param text string
+function M.remember(n, text)
+  local state = states[n]
+  if not state then
+    return
+  end
+  if state.history[#state.history] ~= text then
+    table.insert(state.history, text)
+  end
+  state.at, state.draft = nil, ''
+end
+
+---Send what is in the prompt. The text goes only when it was taken.
+---@param chat acp.Chat
+---@param now? boolean cancel the running turn first
+---@return boolean sent
+function M.send(chat, now)
+  local text = M.text(chat)
+  if not text:find('%S') then
+    return false
+  end
+  local taken = require('acp').send(text, { context = contexts_in(chat, text), now = now, chat = chat.n })
+  if not taken then
+    return false
+  end
+  states[chat.n].contexts = {}
+  set_text(chat, '')
+  M.refresh(chat.n)
+  return true
+end
+
+---Walk through the prompts of this chat.
+---@param chat acp.Chat
+---@param step integer -1 older, 1 newer
+function M.walk(chat, step)
+  local state = states[chat.n]
+  local history = state.history
+  local at = (state.at or #history + 1)
+  local to = math.min(math.max(at + step, 1), #history + 1)
+  if to == at or #history == 0 then
+    return
+  end
+  if at == #history + 1 then
+    state.draft = M.text(chat)
+  end
+  state.at = to <= #history and to or nil
+  set_text(chat, history[to] or state.draft)
+  M.refresh(chat.n)
+end
+
+---Commands of the agent that begin with what stands in the first line.
+---@param n integer
+---@param typed string beginning with `/`
+---@return table[] items for complete()
+function M.matches(n, typed)
+  local plain, items = require('acp.message').plain, {}
+  local wanted = typed:sub(2):lower()
+  for _, command in ipairs(states[n] and states[n].commands or {}) do
+    if vim.startswith(command.name:lower(), wanted) and command.name:lower() ~= wanted then
+      local hint = command.hint and ('[%s]  '):format(plain(command.hint)) or ''
+      table.insert(
+        items,
+        { word = '/' .. plain(command.name), menu = hint .. plain(command.description or '') }
+      )
+    end
+  end
+  return items
+end
+
+---Offer the agent's commands while the user types one at the start of the prompt.
+---@param chat acp.Chat
+local function offer(chat)
+  local row, col = unpack(api.nvim_win_get_cursor(0))
+  local line = api.nvim_get_current_line()
+  if row ~= 1 or line:sub(1, 1) ~= '/' or col ~= #line or vim.fn.pumvisible() == 1 then
+    return
+  end
+  if vim.fn.mode() ~= 'i' then
+    return
+  end
+  local items = M.matches(chat.n, line)
+  if #items == 0 then
+    return
+  end
+  -- Without noselect Vim puts the first item into the text at once: let that be the text itself.
+  if not vim.o.completeopt:find('noselect') and not vim.o.completeopt:find('noinsert') then
+    table.insert(items, 1, { word = line })
+  end
+  vim.fn.complete(1, items)
+end
+
+---Make a chat's prompt buffer work.
+---@param chat acp.Chat
+function M.attach(chat)
+  states[chat.n] = { queue = {}, commands = {}, history = {}, draft = '', contexts = {} }
+  local group = require('acp.chat').group
+  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter' }, {
+    group = group,
+    buffer = chat.prompt,
+    callback = function()
+      M.refresh(chat.n)
+    end,
+  })
+  api.nvim_create_autocmd('TextChangedI', {
+    group = group,
+    buffer = chat.prompt,
+    callback = function()
+      offer(chat)
+    end,
+  })
+  if vim.fn.has('nvim-0.11') == 1 then
+    vim.bo[chat.prompt].completeopt = 'menuone,noselect,popup'
+  end
+  vim.bo[chat.prompt].textwidth = 0
+  M.refresh(chat.n)
+end
+
+---A chat ended.
+---@param n integer
+function M.drop(n)
+  states[n] = nil
+end
+
+return M

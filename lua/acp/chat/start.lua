@@ -1,0 +1,153 @@
+--- `:AcpChat`: which chat is meant, which agent a new one gets, and in which folder it works.
+local M = {}
+
+local choosing = false
+local chosen ---@type string? the agent picked in this Neovim
+
+---@param name string
+---@return string
+local function not_found(name)
+  return ("there is no agent '%s'; there are %s, or set agents.%s.command"):format(
+    name,
+    table.concat(require('acp.config').agents(), ', '),
+    name
+  )
+end
+
+---Why an agent cannot be started, or nil.
+---@param name string
+---@return string?
+local function obstacle(name)
+  local config = require('acp.config')
+  local agent = config.agent(name)
+  if not agent then
+    return not_found(name)
+  end
+  if config.found(name) then
+    return nil
+  end
+  if not agent.command then
+    return ('agents.%s has no command; set agents.%s.command'):format(name, name)
+  end
+  local entry = require('acp.catalog').all()[name]
+  local same = entry and entry.command[1] == agent.command[1]
+  local remedy = same and (': ' .. entry.install) or ('; set agents.%s.command'):format(name)
+  return ('%s: %s was not found in $PATH%s'):format(name, agent.command[1], remedy)
+end
+
+---The agents of catalog and settings whose program is there.
+---@return string[]
+function M.installed()
+  local config = require('acp.config')
+  return vim.tbl_filter(function(name)
+    return name ~= config.DEMO and config.found(name)
+  end, config.agents())
+end
+
+---Decide which agent a new chat gets, and go on with it. Nothing happens when the user closes the picker.
+---@param name string?
+---@param go fun(name: string)
+local function choose(name, go)
+  local config = require('acp.config')
+  name = name or config.get().default_agent or chosen
+  if name then
+    local problem = obstacle(name)
+    if problem then
+      return require('acp.message').error(problem)
+    end
+    return go(name)
+  end
+  local found = M.installed()
+  if #found < 2 then
+    return go(found[1] or config.DEMO)
+  end
+  if choosing then
+    return
+  end
+  choosing = true
+  require('acp.choose').one(found, { prompt = 'Which agent?', kind = 'acp_agent' }, function(picked)
+    choosing = false
+    if not picked then
+      return
+    end
+    chosen = picked
+    go(picked)
+  end)
+end
+
+---The folder of a new session: the agent's setting, else that of the window the command came from.
+---@param agent acp.AgentConfig
+---@param name string
+---@return string? cwd nil after a message
+local function folder(agent, name)
+  local cwd = agent.cwd
+  if type(cwd) == 'function' then
+    local ok, answer = pcall(cwd, vim.api.nvim_get_current_buf())
+    if not ok then
+      return require('acp.message').error(('agents.%s.cwd failed: %s'):format(name, answer))
+    end
+    cwd = answer
+  end
+  if cwd == nil then
+    cwd = vim.fn.getcwd()
+  end
+  if type(cwd) ~= 'string' or vim.fn.isdirectory(vim.fn.expand(cwd)) == 0 then
+    return require('acp.message').error(('agents.%s.cwd: there is no folder %s'):format(name, tostring(cwd)))
+  end
+  return (vim.fn.fnamemodify(vim.fn.expand(cwd), ':p'):gsub('(.)/$', '%1'))
+end
+
+---@param name string
+---@return acp.Chat?
+local function create(name)
+  local config = require('acp.config')
+  local agent = vim.deepcopy(config.agent(name) or {})
+  local cwd = folder(agent, name)
+  if not cwd then
+    return nil
+  end
+  agent.cwd = nil
+  for _, key in ipairs({ 'env', 'options', 'client_tools' }) do
+    if agent[key] and next(agent[key]) == nil then
+      agent[key] = nil
+    end
+  end
+  local demo = name == config.DEMO and agent.command == nil
+  return require('acp.chat').create(name, cwd, agent, demo)
+end
+
+---Show a chat, or make one.
+---@param opts acp.ChatOpts
+---@param done? fun(chat: acp.Chat)
+function M.show(opts, done)
+  if vim.fn.getcmdwintype() ~= '' then
+    return require('acp.message').error('close the command-line window first (<C-c>)')
+  end
+  local registry = require('acp.chat')
+  local function present(chat)
+    require('acp.chat.windows').open(chat, opts.focus ~= false)
+    registry.focused(chat)
+    if done then
+      done(chat)
+    end
+  end
+  local existing
+  if not opts.new then
+    if opts.agent then
+      existing = registry.last_of(opts.agent)
+    else
+      existing = registry.current()
+    end
+  end
+  if existing then
+    return present(existing)
+  end
+  choose(opts.agent, function(name)
+    local chat = create(name)
+    if chat then
+      present(chat)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,144 @@
+--- `:checkhealth acp`: what works, what does not, and the command that helps.
+local M = {}
+
+local health = vim.health
+
+local function editor_and_host()
+  health.start('acp: Neovim and host')
+  local version = vim.version()
+  health.ok(('Neovim %d.%d.%d'):format(version.major, version.minor, version.patch))
+  local host = require('acp.host').status()
+  local where = host.python and (' (%s)'):format(host.python) or ''
+  if host.state == 'ready' then
+    health.ok(('host: running%s, process %s'):format(where, host.pid or '?'))
+  elseif host.state == 'failed' then
+    health.error(('host: %s%s'):format(host.error or 'could not be started', where), {
+      ':AcpInstall makes the Python environment of the plugin',
+      'or set g:acp_python to a Python 3.11 or later with pynvim, anyio and msgspec',
+    })
+  else
+    health.info(('host: %s%s; :AcpChat starts it'):format(host.state, where))
+  end
+  for _, line in ipairs(host.details or {}) do
+    health.info('host: ' .. line)
+  end
+  for _, problem in ipairs(require('acp.config').problems) do
+    health.error('setup(): ' .. problem, { ':help acp-settings' })
+  end
+  if vim.fn.maparg('<LocalLeader>') == '' and vim.g.maplocalleader == nil then
+    health.info('maplocalleader is not set: keys with <LocalLeader> begin with \\')
+  end
+end
+
+---@param name string
+local function one_agent(name)
+  local config = require('acp.config')
+  local agent, entry = config.agent(name) or {}, require('acp.catalog').all()[name]
+  local configured = config.get().agents[name] ~= nil
+  if name == config.DEMO and not agent.command then
+    health.ok('demo: built in; no language model, no account')
+  elseif agent.protocol == 'aap' then
+    health.ok(('%s: over HTTP at %s'):format(name, agent.url or '(no url)'))
+    if not agent.url then
+      health.error(name .. ': no url', { ('set agents.%s.url'):format(name) })
+    end
+  elseif not agent.command then
+    health.error(name .. ': no command', { ('set agents.%s.command'):format(name) })
+  elseif config.found(name) then
+    health.ok(('%s: %s'):format(name, vim.fn.exepath(agent.command[1])))
+  else
+    local missing = ('%s: not installed (looked for %s in $PATH)'):format(name, agent.command[1])
+    local advice = entry and entry.command[1] == agent.command[1] and entry.install
+      or ('set agents.%s.command, or install %s'):format(name, agent.command[1])
+    if configured then
+      health.error(missing, { advice })
+    else
+      health.info(('%s; %s'):format(missing, advice))
+    end
+  end
+  local chat = require('acp.chat').last_of(name)
+  local status = chat and require('acp.status').raw(chat.n)
+  if status and status.state == 'failed' then
+    health.error(('%s: %s'):format(name, status.error or 'not running'), {
+      (':AcpRestart starts it again; :AcpTrace %s shows all it said'):format(name),
+    })
+  end
+end
+
+local function agents()
+  health.start('acp: agents')
+  for _, name in ipairs(require('acp.config').agents()) do
+    one_agent(name)
+  end
+  local default = require('acp.config').get().default_agent
+  if default and not require('acp.config').agent(default) then
+    health.error(
+      ("default_agent '%s' does not exist"):format(default),
+      { 'set default_agent to one of the above' }
+    )
+  end
+end
+
+local function sessions()
+  health.start('acp: sessions')
+  local list = require('acp.chat').list()
+  if #list == 0 then
+    health.info('none; :AcpChat opens one')
+  end
+  for _, chat in ipairs(list) do
+    local status = require('acp.status').raw(chat.n)
+    local line = ('%s %d: %s, %d queued, %d open questions, in %s'):format(
+      chat.agent,
+      chat.n,
+      status.state,
+      status.queued,
+      status.pending,
+      vim.fn.fnamemodify(chat.cwd, ':~')
+    )
+    if status.error then
+      health.warn(('%s; last error: %s'):format(line, status.error), { ':AcpTrace ' .. chat.agent })
+    else
+      health.ok(line)
+    end
+    if vim.treesitter.highlighter.active[chat.buf] then
+      health.warn(('chat %d has a treesitter highlighter: long transcripts will be slow'):format(chat.n), {
+        'do not start treesitter, or plugins that do, for the filetype acp-chat',
+      })
+    end
+  end
+  for language, problem in pairs(require('acp.chat.fence').failures()) do
+    health.warn(('no colours for code in %s: %s'):format(language, problem), {
+      ('remove the outdated parser or queries of %s from your runtime path'):format(language),
+    })
+  end
+end
+
+local function messages()
+  local log = require('acp.message').log
+  if #log == 0 then
+    return
+  end
+  health.start('acp: messages')
+  for _, item in ipairs(log) do
+    local lines = { ('%s  %s'):format(os.date('%H:%M:%S', item.time), item.text) }
+    vim.list_extend(lines, item.details)
+    local text = table.concat(lines, '\n')
+    if item.level == 'error' then
+      health.error(text)
+    elseif item.level == 'warning' then
+      health.warn(text)
+    else
+      health.info(text)
+    end
+  end
+end
+
+---Called by `:checkhealth acp`.
+function M.check()
+  editor_and_host()
+  agents()
+  sessions()
+  messages()
+end
+
+return M

@@ -1,0 +1,116 @@
+--- acp.nvim: work with coding agents inside Neovim. The public interface; everything works without `setup()`.
+local M = {}
+
+---@class acp.Context lines of a file that go with a prompt
+---@field path? string absolute
+---@field first integer from 1
+---@field last integer inclusive
+---@field text string
+
+---@class acp.ChatOpts
+---@field agent? string that agent's last chat, else a new one
+---@field new? boolean always a new session
+---@field focus? boolean default true
+
+---@class acp.SendOpts
+---@field context? acp.Context[]
+---@field now? boolean cancel the running turn and send, or steer where the agent can
+---@field chat? integer number of the chat; default: the current one
+
+---Change settings; what is wrong in them is named in one message and left out.
+---@param settings? table
+function M.setup(settings)
+  require('acp.config').setup(settings)
+  local host = require('acp.host')
+  local state = host.status().state
+  if state == 'ready' or state == 'starting' then
+    host.event('settings', require('acp.config').for_host())
+  end
+end
+
+---Show a chat: the last used of this tab page, else of this Neovim, else a new one.
+---@param opts? acp.ChatOpts
+function M.chat(opts)
+  require('acp.chat.start').show(opts or {})
+end
+
+---Send text to the agent. During a turn, and while the agent starts, it is queued.
+---@param text string
+---@param opts? acp.SendOpts
+---@return boolean|nil taken nil with a reason when it was not taken
+---@return string? reason
+function M.send(text, opts)
+  opts = opts or {}
+  if type(text) ~= 'string' or not text:find('%S') then
+    return nil, 'nothing to send'
+  end
+  local registry = require('acp.chat')
+  local chat
+  if opts.chat then
+    chat = registry.get(opts.chat)
+  else
+    chat = registry.current()
+  end
+  if opts.chat and not chat then
+    return nil, 'no such chat'
+  end
+  if not chat then
+    require('acp.chat.start').show({ focus = false }, function(new)
+      M.send(text, vim.tbl_extend('force', opts, { chat = new.n }))
+    end)
+    return true
+  end
+  require('acp.chat.prompt').remember(chat.n, text)
+  require('acp.host').event('send', {
+    chat = chat.n,
+    text = text,
+    context = opts.context or {},
+    now = opts.now or false,
+    seq = require('acp.status').sent(chat.n, text),
+  })
+  return true
+end
+
+---Cancel the turn of the current chat.
+---@param opts? {queue?: boolean} `queue`: drop the queued prompts too
+---@return boolean|nil
+---@return string? reason
+function M.cancel(opts)
+  local chat = require('acp.chat').current()
+  if not chat then
+    return nil, 'there is no chat'
+  end
+  local queue = opts ~= nil and opts.queue or false
+  require('acp.status').cancelled(chat.n, queue)
+  require('acp.host').event('cancel', { chat = chat.n, queue = queue })
+  return true
+end
+
+---Answer the question that is shown, else the oldest of the current chat; without a choice: open the picker.
+---@param choice? string|integer kind of option, its number, `cancel` or `hide`
+---@return boolean|nil
+---@return string? reason
+function M.permit(choice)
+  return require('acp.question').permit(choice)
+end
+
+---The state of the chat of a buffer (0 = this one), or of the current chat.
+---@param bufnr? integer
+---@return acp.Status
+function M.status(bufnr)
+  return require('acp.status').get(bufnr)
+end
+
+---A component for a statusline; empty without a chat.
+---@return string
+function M.statusline()
+  return require('acp.status').statusline()
+end
+
+---The winbar of a transcript, for those who want to set their own.
+---@return string
+function M.winbar()
+  return require('acp.chat.winbar').current()
+end
+
+return M

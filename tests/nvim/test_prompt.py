@@ -1,0 +1,228 @@
+"""The prompt: sending, placeholder, queue, size, older prompts, completion."""
+
+from __future__ import annotations
+
+import pytest
+from tests.nvim.stub import AGENT, INIT, buffer, events, frame, status, update
+from tests.plugin import Neovim, Screen, StartNvim, StartScreen, eventually
+
+
+def chat(start: StartNvim, **options: object) -> Neovim:
+    nvim = start(init=INIT + AGENT, **options)
+    nvim.command("AcpChat")
+    return nvim
+
+
+@pytest.fixture
+def wide(start_screen: StartScreen) -> Screen:
+    screen = start_screen(init=INIT + AGENT, size=(120, 32))
+    screen.command("AcpChat")
+    update(screen, {"state": "idle"})
+    return screen
+
+
+@pytest.mark.parametrize("keys", ["<C-s>", "<Esc><C-s>", "<Esc><CR>"])
+def test_text_is_sent_whole_and_comes_back_with_u(start_nvim: StartNvim, keys: str) -> None:
+    nvim = chat(start_nvim)
+    update(nvim, {"state": "idle"})
+    nvim.keys("ione<CR><CR>two % \\ ~<C-v><Tab>" + keys)
+    eventually(lambda: events(nvim, "send"))
+    (sent,) = events(nvim, "send")
+    assert sent == {
+        "chat": 1,
+        "text": "one\n\ntwo % \\ ~\t",
+        "context": [],
+        "now": False,
+        "seq": 1,
+    }
+    assert nvim.lines() == [""]
+    assert nvim.api.get_mode()["mode"] == ("i" if keys == "<C-s>" else "n")
+    nvim.keys("<Esc>u")
+    assert nvim.lines() == ["one", "", "two % \\ ~\t"]
+
+
+def test_what_is_typed_after_a_send_is_undone_apart(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("ifirst<C-s>second<Esc>u")
+    assert nvim.lines() == [""]
+    nvim.keys("u")
+    assert nvim.lines() == ["first"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "<CR><CR>"])
+def test_nothing_is_not_sent(start_nvim: StartNvim, text: str) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("i" + text + "<C-s>")
+    assert events(nvim, "send") == []
+
+
+def test_while_the_agent_starts_a_prompt_is_queued(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("ihello<C-s>")
+    eventually(lambda: events(nvim, "send"))
+    assert (status(nvim)["state"], status(nvim)["queued"]) == ("starting", 1)
+
+
+def test_text_that_could_not_be_sent_goes_on_top(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("ilater<Esc>")
+    nvim.lua("require('acp.chat.prompt').restore(1, 'first\\nlines')")
+    assert nvim.lines() == ["first", "lines", "later"]
+    nvim.api.buf_set_lines(0, 0, -1, False, [])
+    nvim.lua("require('acp.chat.prompt').restore(1, 'again')")
+    assert nvim.lines() == ["again"]
+
+
+def test_a_host_that_dies_gives_everything_back(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    update(nvim, {"state": "idle"})
+    nvim.keys("itwo<C-s>three<C-s>draft<Esc>")
+    nvim.lua("require('acp.chat.prompt').queue(1, { 'two' })")
+    update(nvim, {"state": "running"}, seen=1)
+    nvim.lua("require('acp.status').host_lost('the host ended')")
+    assert nvim.lines() == ["two", "three", "draft"]
+    assert (status(nvim)["state"], status(nvim)["error"]) == ("failed", "the host ended")
+    assert status(nvim)["queued"] == 0
+
+
+def test_placeholders(wide: Screen) -> None:
+    wide.wait("Ask claude…   / lists commands")
+    update(wide, {"state": "running", "label": "Claude 50%"})
+    wide.wait("Claude 50% is working. What you send now is queued.")
+    update(wide, {"state": "waiting", "pending": 1})
+    wide.wait("Answer above: <CR> on a question, or :AcpPermit")
+    wide.keys("ix")
+    wide.wait(lambda text: "Answer above" not in text)
+    wide.keys("<BS>")
+    wide.wait("Answer above")
+
+
+def prompt_size(nvim: Neovim) -> int:
+    return int(nvim.api.win_get_height(nvim.funcs.bufwinid(buffer(nvim, "acp://claude/1/prompt"))))
+
+
+def test_the_window_grows_with_text_and_queue(wide: Screen) -> None:
+    code = wide.api.win_get_height(wide.api.list_wins()[0])
+    assert prompt_size(wide) == 3
+    wide.keys("ione<CR>two<CR>three<CR>four")
+    eventually(lambda: prompt_size(wide) == 4)
+    wide.lua("require('acp.chat.prompt').queue(1, { 'run the whole suite at the end', 'then\\ncommit' })")
+    assert prompt_size(wide) == 6
+    rows = [row[60:] for row in wide.wait("queued 2").splitlines()]
+    at = rows.index("one")
+    assert rows[at : at + 6] == [
+        "one",
+        "two",
+        "three",
+        "four",
+        "⋯ queued 1  run the whole suite at the end",
+        "⋯ queued 2  then commit",
+    ]
+    wide.keys("<CR>" * 20)
+    eventually(lambda: prompt_size(wide) == 9)  # a third of the chat's 29 rows
+    wide.api.buf_set_lines(0, 0, -1, False, ["word " * 40])
+    wide.lua("require('acp.chat.prompt').queue(1, {})")
+    eventually(lambda: prompt_size(wide) == 4)  # wrapped
+    wide.keys("<C-u><Esc>ddi<C-s>")
+    eventually(lambda: prompt_size(wide) == 3)
+    assert wide.api.win_get_height(wide.api.list_wins()[0]) == code
+
+
+def test_below_the_code_the_transcript_gives_the_room(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + AGENT, size=(80, 40))
+    screen.command("AcpChat")
+    first = screen.api.list_wins()[0]
+    code = screen.api.win_get_height(first)
+    screen.keys("i" + "a<CR>" * 5)
+    eventually(lambda: prompt_size(screen) == 6)
+    assert screen.api.win_get_height(first) == code
+    screen.keys("<Esc>ggdG")
+    eventually(lambda: prompt_size(screen) == 3)
+    assert screen.api.win_get_height(first) == code
+
+
+def test_older_prompts(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("ione<C-s>two<CR>lines<C-s>", "draft<Esc>")
+    for key, lines in (
+        ("[[", ["two", "lines"]),
+        ("[[", ["one"]),
+        ("[[", ["one"]),
+        ("]]", ["two", "lines"]),
+        ("]]", ["draft"]),
+        ("]]", ["draft"]),
+    ):
+        nvim.keys(key)
+        assert nvim.lines() == lines
+    nvim.keys("[[<CR>")
+    eventually(lambda: len(events(nvim, "send")) == 3)
+    assert events(nvim, "send")[2]["text"] == "two\nlines"
+
+
+COMMANDS = [
+    {"name": "review", "description": "look at a pull\x1b request", "hint": "PR number"},
+    {"name": "reset all", "description": "begin again"},
+    {"name": "web"},
+]
+
+
+def pum(nvim: Neovim) -> list[str]:
+    info = nvim.funcs.complete_info(["items", "pum_visible"])
+    if not info["pum_visible"]:
+        return []
+    return [f"{item['word']}|{item['menu']}" for item in info["items"] if item["word"] != nvim.lines()[0]]
+
+
+@pytest.mark.parametrize("completeopt", [None, "menu,preview", "menu", "menuone,noinsert"])
+def test_commands_are_completed_at_the_start(wide: Screen, completeopt: str | None) -> None:
+    if completeopt is not None:
+        wide.command(f"set completeopt={completeopt}")
+    wide.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
+    wide.keys("i/")
+    eventually(lambda: pum(wide))
+    assert pum(wide) == ["/review|[PR number]  look at a pull  request", "/reset all|begin again", "/web|"]
+    assert wide.lines() == ["/"]
+    wide.keys("res")
+    wide.wait(lambda text: "/reset all" in text and "/review" not in text)
+    assert wide.lines() == ["/res"]
+    wide.keys("<C-y>" if completeopt == "menuone,noinsert" else "<C-n><C-y>")
+    eventually(lambda: wide.lines() == ["/reset all"])
+    wide.keys("<Esc>")
+    assert not wide.funcs.pumvisible()
+
+
+@pytest.mark.parametrize("typed", ["x/", "a<CR>/", "/nothing", "/web"])
+def test_elsewhere_nothing_is_completed(start_nvim: StartNvim, typed: str) -> None:
+    nvim = chat(start_nvim)
+    nvim.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
+    nvim.keys("i" + typed)
+    nvim.command("redraw")
+    assert pum(nvim) == []
+
+
+@pytest.mark.parametrize(("key", "expected"), [("i", "xdraft"), ("a", "draftx"), ("o", "draft|x")])
+def test_from_the_transcript_into_the_prompt(start_nvim: StartNvim, key: str, expected: str) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("idraft<Esc>0")
+    nvim.api.set_current_win(nvim.funcs.bufwinid(buffer(nvim, "acp://claude/1")))
+    nvim.keys(key)
+    eventually(lambda: nvim.api.get_mode()["mode"] == "i")
+    nvim.keys("x<Esc>")
+    assert nvim.lines() == expected.split("|")
+
+
+def test_a_question_key_in_the_prompt(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    nvim.keys("\\a", "\\R", "\\c")
+    eventually(lambda: events(nvim, "cancel"))
+    assert nvim.lua("return _G.permits") == [["allow_once", {"key": True}], ["reject_always", {"key": True}]]
+
+
+def test_text_of_the_agent_in_the_queue_is_one_row(wide: Screen) -> None:
+    wide.lua("require('acp.chat.prompt').queue(1, { ... })", "x" * 300, "a\x07b\nc")
+    rows = [row[60:] for row in wide.wait("queued 2").splitlines()]
+    assert [row for row in rows if row.startswith("⋯")] == [
+        "⋯ queued 1  " + "x" * 47 + "…",
+        "⋯ queued 2  a b c",
+    ]
+    frame(wide, 1, ["x"])
