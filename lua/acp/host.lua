@@ -25,7 +25,13 @@ local KEEP_LINES = 50
 ---@field outbox {name: string, payload: table}[]
 ---@field seq integer counts the starts
 local host = {
-  state = 'off', info = {}, details = {}, queue = {}, problems = {}, outbox = {}, seq = 0,
+  state = 'off',
+  info = {},
+  details = {},
+  queue = {},
+  problems = {},
+  outbox = {},
+  seq = 0,
 }
 
 ---The last `open` of each chat that was not closed; `known`: chats that the running host has.
@@ -46,13 +52,17 @@ function M.environment()
 end
 
 ---@return string
-local function own_python() return M.environment() .. '/bin/python' end
+local function own_python()
+  return M.environment() .. '/bin/python'
+end
 
 ---The interpreters to try, best first. One the user names is the only one.
 ---@return acp.Candidate[]
 local function candidates()
   local wanted, own = require('acp.config').python(), own_python()
-  if wanted then return { { python = wanted, isolated = wanted == own } } end
+  if wanted then
+    return { { python = wanted, isolated = wanted == own } }
+  end
   local list, seen = {}, {}
   for _, python in ipairs({ own, vim.g.python3_host_prog or own, 'pynvim-python', 'python3' }) do
     local path = vim.fn.exepath(vim.fn.expand(python))
@@ -67,9 +77,13 @@ end
 ---@param lines string[]
 local function remember(lines)
   for _, line in ipairs(lines) do
-    if line ~= '' then table.insert(host.details, require('acp.message').plain(line)) end
+    if line ~= '' then
+      table.insert(host.details, require('acp.message').plain(line))
+    end
   end
-  while #host.details > KEEP_LINES do table.remove(host.details, 1) end
+  while #host.details > KEEP_LINES do
+    table.remove(host.details, 1)
+  end
 end
 
 ---Shorten a path from the left, so that the whole message fits on the command line.
@@ -80,8 +94,12 @@ local function fit(template, path)
   path = vim.fn.fnamemodify(path, ':~')
   local room = vim.o.columns - 12 - #'acp: ' - (vim.fn.strdisplaywidth(template) - 2)
   local chars = vim.fn.strchars(path)
-  if chars > room and room > 1 then path = '…' .. vim.fn.strcharpart(path, chars - room + 1) end
-  return (template:gsub('%%s', function() return path end))
+  if chars > room and room > 1 then
+    path = '…' .. vim.fn.strcharpart(path, chars - room + 1)
+  end
+  return (template:gsub('%%s', function()
+    return path
+  end))
 end
 
 ---How much a problem tells: the one that tells most is shown.
@@ -92,8 +110,12 @@ local function give_up()
   host.state, host.channel, host.outbox, known = 'failed', nil, {}, {}
   local worst ---@type acp.HostProblem?
   for _, problem in ipairs(host.problems) do
-    if not worst or weight[problem.kind] > weight[worst.kind] then worst = problem end
-    remember({ (problem.text:gsub('%%s', function() return problem.python end)) })
+    if not worst or weight[problem.kind] > weight[worst.kind] then
+      worst = problem
+    end
+    remember({ (problem.text:gsub('%%s', function()
+      return problem.python
+    end)) })
   end
   host.python = worst and worst.python
   local text = worst and fit(worst.text, worst.python) or 'no Python 3.11 or later found. Run :AcpInstall'
@@ -103,7 +125,9 @@ local function give_up()
   vim.schedule(function()
     require('acp.message').error(text, vim.deepcopy(host.details))
     require('acp.status').host_lost(text)
-    if not named then require('acp.install').offer() end
+    if not named then
+      require('acp.install').offer()
+    end
   end)
 end
 
@@ -122,7 +146,9 @@ end
 local function judge(code, said)
   for _, line in ipairs(said) do
     local old, missing = line:match('^acp%-boot: old (%S+)'), line:match('^acp%-boot: missing (%S+)')
-    if old then return next_candidate('old', ('%%s is Python %s, too old. Run :AcpInstall'):format(old)) end
+    if old then
+      return next_candidate('old', ('%%s is Python %s, too old. Run :AcpInstall'):format(old))
+    end
     if missing then
       return next_candidate('missing', ("%%s has no package '%s'. Run :AcpInstall"):format(missing))
     end
@@ -135,9 +161,13 @@ end
 ---@param code integer
 ---@param said string[] its stderr
 local function on_exit(channel, code, said)
-  if channel ~= host.channel or vim.v.exiting ~= vim.NIL then return end
+  if channel ~= host.channel or vim.v.exiting ~= vim.NIL then
+    return
+  end
   host.channel = nil
-  if host.state == 'starting' then return judge(code, said) end
+  if host.state == 'starting' then
+    return judge(code, said)
+  end
   host.state, host.info, known = 'off', {}, {}
   local how = code > 128 and ('signal %d'):format(code - 128) or ('code %d'):format(code)
   local text = ('host ended (%s): next command restarts it, or :AcpInstall'):format(how)
@@ -151,23 +181,31 @@ end
 ---Try the next interpreter. Returns at once; the host answers with `ready`.
 function launch()
   local candidate = table.remove(host.queue, 1)
-  if not candidate then return give_up() end
+  if not candidate then
+    return give_up()
+  end
   host.python, host.seq = candidate.python, host.seq + 1
   if vim.fn.executable(candidate.python) == 0 then
     return next_candidate('gone', 'cannot run %s: no such program. Run :AcpInstall')
   end
   local command = { candidate.python, boot, rplugin }
-  if candidate.isolated then table.insert(command, 2, '-I') end
+  if candidate.isolated then
+    table.insert(command, 2, '-I')
+  end
   local seq, said = host.seq, {}
   -- A process that cannot even be started makes jobstart raise or return a number below 1.
   local ok, channel = pcall(vim.fn.jobstart, command, {
     rpc = true,
     cwd = root, -- an empty or relative entry of PYTHONPATH then means the plugin, not the user's project
     on_stderr = function(_, lines)
-      if host.state == 'starting' then vim.list_extend(said, lines) end
+      if host.state == 'starting' then
+        vim.list_extend(said, lines)
+      end
       remember(lines)
     end,
-    on_exit = function(id, code) on_exit(id, code, said) end,
+    on_exit = function(id, code)
+      on_exit(id, code, said)
+    end,
   })
   if not ok or channel <= 0 then
     return next_candidate('gone', 'cannot run %s. Run :AcpInstall')
@@ -182,7 +220,9 @@ function launch()
     seq = seq,
   })
   vim.defer_fn(function()
-    if seq ~= host.seq or host.state ~= 'starting' then return end
+    if seq ~= host.seq or host.state ~= 'starting' then
+      return
+    end
     host.channel = nil -- its exit is no news then
     vim.fn.jobstop(channel)
     next_candidate('silent', '%s did not answer. Run :AcpInstall')
@@ -191,7 +231,9 @@ end
 
 ---Start the host if it does not run. Never waits.
 function M.start()
-  if host.state == 'starting' or host.state == 'ready' then return end
+  if host.state == 'starting' or host.state == 'ready' then
+    return
+  end
   host.state, host.error, host.details = 'starting', nil, {}
   host.problems, host.queue = {}, candidates()
   launch()
@@ -202,7 +244,9 @@ function M.stop()
   local channel = host.channel
   host.state, host.channel, host.info, host.outbox, known = 'off', nil, {}, {}, {}
   host.seq = host.seq + 1
-  if not channel then return end
+  if not channel then
+    return
+  end
   vim.fn.jobstop(channel)
   require('acp.status').host_lost('the host was stopped')
 end
@@ -214,7 +258,9 @@ function M.restart()
   local chats = vim.tbl_keys(opens)
   table.sort(chats)
   for _, chat in ipairs(chats) do
-    if vim.api.nvim_buf_is_valid(opens[chat].buf) then M.event('open', opens[chat]) end
+    if vim.api.nvim_buf_is_valid(opens[chat].buf) then
+      M.event('open', opens[chat])
+    end
   end
 end
 
@@ -228,7 +274,9 @@ local function deliver(name, payload)
     -- This host was started after another one had ended: it has to be told of the chat first.
     known[chat] = true
     vim.rpcnotify(host.channel, 'acp:event', 'open', opens[chat])
-    if name == 'restart' then return end
+    if name == 'restart' then
+      return
+    end
   end
   vim.rpcnotify(host.channel, 'acp:event', name, payload)
 end
@@ -237,10 +285,18 @@ end
 ---@param name string
 ---@param payload table
 function M.event(name, payload)
-  if name == 'open' then opens[payload.chat] = payload end
-  if name == 'close' then opens[payload.chat] = nil end
-  if host.state == 'ready' then return deliver(name, payload) end
-  if host.state ~= 'starting' and passive[name] then return end
+  if name == 'open' then
+    opens[payload.chat] = payload
+  end
+  if name == 'close' then
+    opens[payload.chat] = nil
+  end
+  if host.state == 'ready' then
+    return deliver(name, payload)
+  end
+  if host.state ~= 'starting' and passive[name] then
+    return
+  end
   table.insert(host.outbox, { name = name, payload = payload })
   M.start()
 end
@@ -248,20 +304,31 @@ end
 ---Called by the host: it takes events from now on.
 ---@param info {version: string, python: string, pid: integer, seq: integer?}
 function M.ready(info)
-  if host.state ~= 'starting' or (info.seq and info.seq ~= host.seq) then return end
+  if host.state ~= 'starting' or (info.seq and info.seq ~= host.seq) then
+    return
+  end
   host.state, host.info = 'ready', info
   local events = host.outbox
   host.outbox = {}
-  for _, event in ipairs(events) do deliver(event.name, event.payload) end
+  if package.loaded['acp.install'] then
+    require('acp.install').withdraw()
+  end
+  for _, event in ipairs(events) do
+    deliver(event.name, event.payload)
+  end
 end
 
 ---Called by the host: this Python cannot run it.
 ---@param info {missing: string, error: string?, python: string, version: string, seq: integer?}
 function M.broken(info)
-  if host.state ~= 'starting' or (info.seq and info.seq ~= host.seq) then return end
+  if host.state ~= 'starting' or (info.seq and info.seq ~= host.seq) then
+    return
+  end
   local channel = host.channel
   host.channel = nil -- its exit is no news then
-  if channel then vim.fn.jobstop(channel) end
+  if channel then
+    vim.fn.jobstop(channel)
+  end
   remember(vim.split(info.error or '', '\n'))
   if info.missing ~= '' then
     return next_candidate('missing', ("%%s has no package '%s'. Run :AcpInstall"):format(info.missing))
