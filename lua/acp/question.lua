@@ -84,9 +84,9 @@ local function seen(question)
   return question.whole == true and vim.uv.hrtime() / 1e6 - (question.since or math.huge) >= KEY_MS
 end
 
----Answer a question, or open the picker (`:AcpPermit`). A key on a question that was never on the screen, or
----not all of it, only shows it.
----@param choice? string|integer kind, number in the agent's order, 'cancel', 'hide'; nil or '' opens the picker
+---Answer a question, or open the picker (`:AcpPermit`). A key on a question that was never on the screen,
+---or not all of it, only shows it.
+---@param choice? string|integer kind, number in the agent's order, 'cancel', 'hide'; nil opens the picker
 ---@param options? {key: boolean?}
 ---@return true? ok
 ---@return string? reason nil when the question was only shown

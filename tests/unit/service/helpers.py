@@ -1,0 +1,97 @@
+"""A store, an editor and a user that need no Neovim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+
+from acp_nvim.service.questions import QuestionService
+from acp_nvim.session.entities import Permission, PermissionOption, Session
+from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
+from acp_nvim.session.store import Store
+
+OPTIONS = [
+    PermissionOption("ok", "Allow", "allow_once"),
+    PermissionOption("no", "Reject", "reject_once"),
+]
+
+
+@dataclass
+class Room:
+    """The questions of a store, and what came of them."""
+
+    store: Store = field(default_factory=lambda: Store(lambda: 1.0))
+    events: list[Event] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    hidden: list[tuple[str, str]] = field(default_factory=list)
+    on_show: Callable[[Session, Permission], None] = lambda _session, _permission: None
+
+    def __post_init__(self) -> None:
+        self.questions = QuestionService(self.store, self._show, self._hide)
+        self.store.subscribe(lambda _session, event, _touched: self.events.append(event))
+
+    def _show(self, session: Session, permission: Permission) -> None:
+        self.shown.append(permission.id)
+        self.on_show(session, permission)
+
+    def _hide(self, permission: Permission, outcome: str) -> None:
+        self.hidden.append((permission.id, outcome))
+
+    def closings(self) -> list[tuple[str, str, str | None, str]]:
+        return [(e.id, e.outcome, e.option, e.by) for e in self.events if isinstance(e, PermissionClosed)]
+
+    def openings(self) -> list[str]:
+        return [e.permission.id for e in self.events if isinstance(e, PermissionOpened)]
+
+    def session(self, name: str = "s1", cwd: str = "/ws", roots: tuple[str, ...] = ()) -> Session:
+        made = Session(name, "agent", cwd, roots=roots or (cwd,))
+        self.store.add(made)
+        return made
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        with anyio.fail_after(10):
+            while not condition():  # noqa: ASYNC110 (the condition is anybody's)
+                await anyio.sleep(0.001)
+
+
+class FakeEditor:
+    """The functions of ``acp.buffers`` over a table of loaded buffers: path -> [text, modified]."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, list[Any]] = {}
+        self.calls: list[tuple[str, str]] = []
+        self.failure: str | None = None
+        self.before_write: Callable[[], None] = lambda: None
+        self.tick = 1
+
+    async def call(self, module: str, function: str, /, *args: Any) -> Any:
+        assert module == "acp.buffers"
+        await anyio.lowlevel.checkpoint()
+        path = args[0]
+        self.calls.append((function, path))
+        loaded = path in self.buffers
+        if function == "read":
+            if not loaded:
+                return {"loaded": False}
+            text, modified = self.buffers[path]
+            return {"loaded": True, "modified": modified, "text": text, "tick": self.tick}
+        assert function == "write"
+        if not loaded:
+            return {"ok": False, "loaded": False}
+        self.before_write()
+        text, options = args[1], args[2] if len(args) > 2 else {}
+        if self.buffers[path][1] and options.get("tick") != self.tick:
+            return {"ok": False, "why": "modified"}
+        if self.failure:
+            return {"ok": False, "why": "error", "error": self.failure}
+        self.buffers[path] = [text, False]
+        return {"ok": True}
+
+    def type(self, path: str, text: str) -> None:
+        """The user edits a loaded buffer and does not save it."""
+        self.tick += 1
+        self.buffers[path] = [text, True]

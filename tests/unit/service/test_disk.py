@@ -1,0 +1,188 @@
+"""Byte-exact files on a real disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acp_nvim.service import disk
+from acp_nvim.session.ports import RequestError
+
+
+@pytest.mark.req("V1-163")
+@pytest.mark.parametrize("text", ["", "a", "a\r\nb\r\n", "\ufeffa\n", "日本語\n", "a\x1a", "a\r", "\u2028"])
+def test_what_is_written_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "new/deep/a.txt"
+    disk.write_text(path, text)
+    assert path.read_bytes() == text.encode()
+    assert disk.read_text(path) == text
+    disk.write_text(path, text + "more")
+    assert disk.read_text(path) == text + "more"
+    assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+def test_any_text(tmp_path: Path, text: str) -> None:
+    disk.write_text(tmp_path / "a", text)
+    assert disk.read_text(tmp_path / "a") == text
+
+
+@pytest.mark.req("V1-165")
+@pytest.mark.parametrize("name", ["missing.txt", "no/such/folder/x", "file/below"])
+def test_a_missing_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RequestError) as caught:
+        disk.read_text(tmp_path / name)
+    assert caught.value.code == -32002
+    assert caught.value.data["uri"] == (tmp_path / name).as_uri()
+
+
+@pytest.mark.req("V1-166")
+def test_what_is_no_text_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "nul").write_bytes(b"a\0b")
+    (tmp_path / "latin1").write_bytes("caf\xe9".encode("latin-1"))
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    os.mkfifo(tmp_path / "fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        for path in (
+            *(tmp_path / n for n in ("folder", "nul", "latin1", "loop", "fifo", "s")),
+            Path("/dev/zero"),
+        ):
+            with pytest.raises(RequestError) as caught:
+                disk.read_text(path)
+            assert caught.value.code == -32603, path
+            assert str(path) in caught.value.message
+
+
+@pytest.mark.req("V1-166")
+def test_what_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "big"
+    path.write_text("12345678")
+    assert disk.read_text(path, limit=8) == "12345678"
+    with pytest.raises(RequestError, match="too large"):
+        disk.read_text(path, limit=7)
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("folder", "file/below", "fifo", "n" * 300):
+        with pytest.raises(RequestError):
+            disk.write_text(tmp_path / name, "text")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fifo", "file", "folder"]
+    assert (tmp_path / "file").read_text() == "x"
+
+
+def test_the_mode_is_kept_and_the_file_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "run.sh"
+    path.write_text("old")
+    path.chmod(0o754)
+    before = path.stat().st_ino
+    disk.write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o754
+    assert path.stat().st_ino != before
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        disk.write_text(tmp_path / "a", "x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_file_with_two_names_keeps_both(tmp_path: Path) -> None:
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_text("a longer old text")
+    other.hardlink_to(path)
+    disk.write_text(path, "new")
+    assert other.read_text() == "new"
+    assert path.stat().st_ino == other.stat().st_ino
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_folder_that_takes_no_new_files(tmp_path: Path) -> None:
+    path = tmp_path / "sub/a"
+    path.parent.mkdir()
+    path.write_text("old")
+    path.parent.chmod(0o555)
+    try:
+        disk.write_text(path, "new")
+    finally:
+        path.parent.chmod(0o755)
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(RequestError, match="read-only"):
+        disk.write_text(path, "new")
+    assert path.read_text() == "old"
+
+
+def full(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_a_full_disk_leaves_the_old_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: int) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    if links == 2:
+        (tmp_path / "b").hardlink_to(path)
+    sync, calls = os.fsync, []
+
+    def fail_once(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == 1:
+            full()
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail_once)
+    with pytest.raises(RequestError, match="No space left"):
+        disk.write_text(path, "a new and longer text")
+    assert path.read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"][:links]
+
+
+def test_the_backup_stays_when_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    (tmp_path / "b").hardlink_to(path)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RequestError, match="the old text is in") as caught:
+        disk.write_text(path, "new")
+    backup = next(p for p in tmp_path.iterdir() if p.name.startswith(".acp-"))
+    assert str(backup) in caught.value.message
+    assert backup.read_text() == "old"
+
+
+def test_no_backup_no_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    (tmp_path / "b").hardlink_to(path)
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(RequestError, match="No space left"):
+        disk.write_text(path, "new")
+    assert path.read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]

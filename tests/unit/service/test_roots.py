@@ -1,0 +1,136 @@
+"""The boundary: where a path really leads, and whether that is inside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acp_nvim.service.files import PROTECTED
+from acp_nvim.service.roots import inside, matches, resolve
+from acp_nvim.session.ports import RequestError
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Path:
+    base = tmp_path.resolve()
+    for folder in ("ws/src", "ws-evil", "other", "ws/.git/hooks"):
+        (base / folder).mkdir(parents=True)
+    (base / "ws/a.txt").write_text("a\n")
+    (base / "ws-evil/secret.txt").write_text("s\n")
+    (base / "ws/out").symlink_to(base / "other")
+    (base / "ws/dangling").symlink_to(base / "other/new.txt")
+    (base / "ws/loop").symlink_to(base / "ws/loop")
+    (base / "ws/config").symlink_to(base / "ws/.git/hooks")
+    (base / "ws/.vscode").symlink_to(base / "ws/src")
+    (base / "link").symlink_to(base / "ws")
+    return base / "ws"
+
+
+CASES = [
+    ("ws/a.txt", "ws/a.txt", None),
+    ("ws/new/deep/b.txt", "ws/new/deep/b.txt", None),
+    ("ws/src/../a.txt", "ws/a.txt", None),
+    ("link/a.txt", "ws/a.txt", None),
+    ("ws", "ws", None),
+    ("ws-evil/secret.txt", "ws-evil/secret.txt", "outside"),
+    ("ws/../ws-evil/secret.txt", "ws-evil/secret.txt", "outside"),
+    ("ws/nothing/../../other/x", "other/x", "outside"),
+    ("ws/out/x.txt", "other/x.txt", "outside"),
+    ("ws/out/../ws/a.txt", "ws/a.txt", None),
+    ("ws/dangling", "other/new.txt", "outside"),
+    ("ws/.git/config", "ws/.git/config", "protected"),
+    ("ws/.git", "ws/.git", "protected"),
+    ("ws/.GIT/config", "ws/.GIT/config", "protected"),
+    ("ws/sub/.git/hooks/pre-commit", "ws/sub/.git/hooks/pre-commit", "protected"),
+    ("ws/config/pre-commit", "ws/.git/hooks/pre-commit", "protected"),
+    ("ws/.vscode/tasks.json", "ws/src/tasks.json", "protected"),
+    ("ws/src/.nvim.lua", "ws/src/.nvim.lua", "protected"),
+    ("ws/.gitignore", "ws/.gitignore", None),
+    ("ws/x.nvim.lua", "ws/x.nvim.lua", None),
+    ("ws/src/git/x", "ws/src/git/x", None),
+]
+
+
+@pytest.mark.req("V1-173")
+@pytest.mark.parametrize(("path", "real", "why"), CASES)
+def test_places(ws: Path, path: str, real: str, why: str | None) -> None:
+    place = resolve(str(ws.parent / path), [str(ws)], PROTECTED)
+    assert (place.real, place.why) == (str(ws.parent / real), why)
+
+
+def test_roots_may_be_links_and_many(ws: Path) -> None:
+    base = ws.parent
+    roots = [str(base / "link"), str(base / "other") + "/"]
+    assert resolve(str(base / "other/x"), roots, ()).why is None
+    assert resolve(str(ws / "a.txt"), roots, ()).why is None
+    assert resolve(str(base / "ws-evil"), roots, ()).why == "outside"
+    assert resolve("/etc/passwd", ["/"], ()).why is None
+
+
+@pytest.mark.req("V1-172")
+@pytest.mark.parametrize(
+    "path", ["relative.txt", "", "./a", "~/x", "file:///ws/a", "a\0b", "/a\0b", "/\ud800"]
+)
+def test_paths_that_are_none(ws: Path, path: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        resolve(path, [str(ws)], ())
+    assert caught.value.code == -32602
+
+
+def test_a_loop_of_links_is_no_error_here(ws: Path) -> None:
+    assert resolve(str(ws / "loop"), [str(ws)], ()).real == str(ws / "loop")
+
+
+def test_the_same_folder_under_another_name(ws: Path) -> None:
+    # What a bind mount or a disk that ignores case looks like: another name, the same device and inode.
+    assert inside(str(ws / "src/x"), str(ws / "src/../src"))
+    assert not inside(str(ws / "src/x"), str(ws.parent / "gone"))
+
+
+@pytest.mark.parametrize(
+    ("name", "glob", "expected"),
+    [
+        ("a/b/c.py", "*.py", True),
+        ("c.py", "/*.py", True),
+        ("a/c.py", "/*.py", False),
+        ("a/b/c", "a/*/c", True),
+        ("a/b/d/c", "a/*/c", False),
+        ("a/b/d/c", "a/**/c", True),
+        ("a/c", "a/**/c", True),
+        ("secrets", "secrets/**", True),
+        ("secrets2/x", "secrets/**", False),
+        ("x1", "x[0-9]", True),
+        ("xa", "x[!0-9]", True),
+        ("a+b", "a+b", True),
+        ("aab", "a+b", False),
+        (".env", ".env?", False),
+        (".envs", ".env?", True),
+        ("[", "[", True),
+        ("new\nline", "new*", True),
+    ],
+)
+def test_globs(name: str, glob: str, expected: bool) -> None:
+    assert matches(name, [glob]) is expected
+
+
+parts = st.sampled_from(
+    ["..", ".", "src", "out", "config", "link", "ws", "ws-evil", "new", "dangling", "", "a.txt"]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(parts, max_size=7))
+def test_inside_is_what_the_system_finds_there(ws: Path, names: list[str]) -> None:
+    """Whatever the path: if a file is there, the boundary judges the file the system would open."""
+    path = str(ws) + "/" + "/".join(names)
+    place = resolve(path, [str(ws)], ())
+    try:
+        found = Path(path).resolve(strict=True)
+    except (OSError, RuntimeError):
+        return
+    assert Path(place.real).samefile(found)
+    assert (place.why is None) == (os.path.commonpath([str(found), str(ws)]) == str(ws))
