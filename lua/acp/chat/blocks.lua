@@ -1,7 +1,7 @@
 ---The blocks of the transcripts and where they are.
 ---
 ---Each block is one ranged extmark, so edits are relative to the block and rows above or below may come and
----go. Lookups ask for what overlaps a row (5 to 9 µs at any size); reverse lookups are slow on 0.11 and later.
+---go. Lookups ask for what overlaps a row (5 to 9 µs at any size); reverse lookups are slow on 0.11.
 local M = {}
 
 local api = vim.api

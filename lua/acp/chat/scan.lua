@@ -251,9 +251,6 @@ function M.line(line, emit, next_line)
     p, steps = to + 1, steps + 1
   end
   local mark = match(s, '^%s*([-*_#|%d+])', p)
-  if not mark then
-    return steps + inline(s, p, emit, is_ruler(next_line))
-  end
   if mark == '-' or mark == '*' or mark == '_' then
     local rule = match(s, '^ ? ? ?([-*_ \t]+)$', p)
     local bare = rule and rule:gsub('%s', '') or ''
@@ -268,7 +265,7 @@ function M.line(line, emit, next_line)
       emit(p - 1, #s, HEADING[#hashes])
       return steps + inline(s, p, emit, false)
     end
-  elseif mark ~= '_' and mark ~= '|' then
+  elseif mark and mark ~= '_' and mark ~= '|' then
     local from, to = match(s, '^%s*()[-+*]()%s', p)
     if not from then
       from, to = match(s, '^%s*()%d%d?%d?%d?%d?%d?%d?%d?%d?[.)]()%s', p)
@@ -283,7 +280,7 @@ function M.line(line, emit, next_line)
       return steps + inline(s, to, emit, false)
     end
   end
-  if is_ruler(s) then
+  if mark and is_ruler(s) then
     emit(0, #s, BREAK)
     return steps
   end

@@ -215,8 +215,8 @@ end
 ---@param run fun()
 local function quietly(run)
   job = run
-  local command = { cmd = 'lua', args = { "require'acp.chat.transcript'._run()" }, mods = { noautocmd = true } }
-  api.nvim_cmd(command, {})
+  local code = "require'acp.chat.transcript'._run()"
+  api.nvim_cmd({ cmd = 'lua', args = { code }, mods = { noautocmd = true } }, {})
 end
 
 ---Whether Neovim does not let text be changed now (an expression mapping waits for a key).

@@ -8,15 +8,15 @@ local api, fn = vim.api, vim.fn
 ---@field win integer
 ---@field follow boolean the cursor is on the last line
 
----Whether the user is selecting or has an operator pending in this window: then its cursor is theirs.
+---Whether the user is selecting in this window: then its cursor is theirs. (While an operator waits for its
+---motion Neovim takes no calls at all.)
 ---@param win integer
 ---@return boolean
 local function busy(win)
   if win ~= api.nvim_get_current_win() then
     return false
   end
-  local mode = api.nvim_get_mode().mode
-  return mode:find('^[vVsS\22\19]') ~= nil or mode:sub(1, 2) == 'no'
+  return api.nvim_get_mode().mode:find('^[vVsS\22\19]') ~= nil
 end
 
 ---Note which windows follow the end.
@@ -64,8 +64,8 @@ function M.follow(views)
   end
 end
 
----Run `change`, which deletes rows [start, stop) and makes `count` new ones, and keep cursor and first line of
----windows where they are within those rows.
+---Run `change`, which deletes rows [start, stop) and makes `count` new ones, and keep cursor and first line
+---of windows where they are within those rows.
 ---@param views acp.View[]
 ---@param start integer
 ---@param stop integer
