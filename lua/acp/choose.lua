@@ -3,6 +3,11 @@ local M = {}
 
 local api = vim.api
 
+---@class acp.ChooseOpts
+---@field prompt string
+---@field kind string
+---@field format_item? fun(item: any): string default: tostring
+
 ---Whether `vim.ui.select` is the user's. The built-in one blocks Neovim (0.10) and scrolls the screen up.
 ---@return boolean
 function M.replaced()
@@ -10,13 +15,13 @@ function M.replaced()
   return not source:find('vim[/\\]ui%.lua$')
 end
 
----@param items string[]
----@param opts {prompt: string, kind: string}
----@param done fun(item: string?)
+---@param items any[]
+---@param opts acp.ChooseOpts
+---@param done fun(item: any)
 local function float(items, opts, done)
   local lines = {}
   for i, item in ipairs(items) do
-    lines[i] = (' %d  %s '):format(i, item)
+    lines[i] = (' %d  %s '):format(i, require('acp.message').plain(opts.format_item(item)))
   end
   local win, buf = require('acp.chat.show').float(lines, opts.prompt)
   api.nvim_set_current_win(win)
@@ -60,10 +65,11 @@ local function float(items, opts, done)
   })
 end
 
----@param items string[]
----@param opts {prompt: string, kind: string}
----@param done fun(item: string?) called once; nil: the user picked nothing
+---@param items any[]
+---@param opts acp.ChooseOpts
+---@param done fun(item: any) called once; nil: the user picked nothing
 function M.one(items, opts, done)
+  opts = vim.tbl_extend('keep', opts, { format_item = tostring })
   if M.replaced() then
     vim.ui.select(items, opts, done)
   else

@@ -71,7 +71,16 @@ function M.show(level, text, details)
   end
   -- 12 cells are Vim's: showcmd and ruler stand there, and the last one must stay free.
   local room = math.max(vim.o.columns - 12, 20)
-  vim.api.nvim_echo({ { M.cut('acp: ' .. text, room), groups[level] } }, level ~= 'info', {})
+  local chunks = { { M.cut('acp: ' .. text, room), groups[level] } }
+  if vim.o.cmdheight > 0 then
+    vim.api.nvim_echo(chunks, level ~= 'info', {})
+    return
+  end
+  -- Without a command line Neovim asks for a key, unless the typed command is off the screen first.
+  vim.schedule(function()
+    vim.cmd('redraw')
+    vim.api.nvim_echo(chunks, level ~= 'info', {})
+  end)
 end
 
 ---@param text string

@@ -55,6 +55,7 @@ end
 ---Open the trace of an agent and ask the host for it.
 ---@param agent string
 function M.open_for(agent)
+  vim.cmd('stopinsert')
   local buf = scratch(('acp://%s/trace'):format(agent), 'acp-trace')
   local win = vim.fn.win_findbuf(buf)[1]
   if win then

@@ -189,11 +189,14 @@ def test_the_users_filetype_plugin_wins(start_nvim: StartNvim) -> None:
         + """
 vim.api.nvim_create_autocmd('FileType', { pattern = { 'acp-chat', 'acp-prompt' }, callback = function()
   vim.keymap.set('n', 'K', 'gg', { buffer = true })
+  vim.opt_local.cursorline, vim.opt_local.wrap = true, false
 end })"""
     )
     nvim.command("AcpChat")
     go_to_transcript(nvim)
     assert nvim.funcs.maparg("K", "n") == "gg"
+    assert nvim.api.get_option_value("cursorline", {}) is True
+    assert nvim.api.get_option_value("wrap", {}) is False
 
 
 def test_keymaps_can_be_changed_and_left_out(start_nvim: StartNvim) -> None:

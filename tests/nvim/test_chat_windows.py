@@ -196,6 +196,16 @@ def test_a_user_opens_a_file_from_the_chat_with_their_own_options(start_nvim: St
     assert nvim.api.get_option_value("winfixbuf", {}) is False
 
 
+def test_from_a_float_it_opens_beside_the_code(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + AGENT, size=(120, 30))
+    screen.lua(
+        "vim.api.nvim_open_win(0, true, { relative = 'editor', row = 1, col = 1, width = 9, height = 3 })"
+    )
+    screen.command("AcpChat")
+    assert layout(screen)[:3] == [("", 59, 28), ("claude/1", 60, 24), ("claude/1/prompt", 60, 3)]
+    assert focus(screen) == PROMPT
+
+
 def test_local_options_do_not_leak(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT + AGENT)
     before = nvim.lua(

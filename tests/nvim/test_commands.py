@@ -150,6 +150,23 @@ def test_a_long_message_asks_for_no_key(start_screen: StartScreen) -> None:
     assert screen.rows()[-1].endswith("…")
 
 
+@pytest.mark.parametrize("cmdheight", [0, 1, 3])
+def test_messages_in_a_row_ask_for_no_key(start_screen: StartScreen, cmdheight: int) -> None:
+    screen = start_screen(init=INIT + agents_on_path() + f"vim.o.cmdheight = {cmdheight}", size=(60, 14))
+    screen.keys(":AcpCancel<CR>")
+    screen.wait("acp: there is no chat")
+    screen.keys(":AcpRestart<CR>")
+    screen.wait("acp: no chat to restart")
+    assert not screen.blocked()
+
+
+def test_the_command_line_window_is_left_alone(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + AGENT, size=(60, 16))
+    screen.keys("q:", ":AcpChat<CR>")
+    screen.wait("close the command-line window first")
+    assert events(screen, "open") == []
+
+
 def test_send_is_raw(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT + AGENT)
     nvim.command("AcpChat")

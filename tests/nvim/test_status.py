@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.nvim.stub import AGENT, INIT, events, status, update
+from tests.nvim.stub import AGENT, INIT, events, frame, status, update
 from tests.plugin import Neovim, Screen, StartNvim, StartScreen, eventually
 
 KEYS = {
@@ -240,6 +240,7 @@ def test_the_right_side_is_dropped_by_rank(chat: Neovim, width: int, shown: str)
         (0, 8000, "0/8k"),
         (999, 1000, "999/1k"),
         (1234, 128_000, "1.2k/128k"),
+        (9_999, 8192, "10k/8k"),
         (999_960, 1_000_000, "1M/1M"),
         (1_540_000, 2_000_000, "1.5M/2M"),
     ],
@@ -314,3 +315,14 @@ def test_restart_is_seen_at_once(chat: Neovim) -> None:
     update(chat, {"state": "failed", "error": "x"})
     chat.command("AcpRestart")
     assert (status(chat)["state"], status(chat).get("error")) == ("starting", None)
+
+
+def test_a_row_that_still_runs_keeps_the_state_running(start_screen: StartScreen) -> None:
+    """ui.md section 7: with questions open during other work."""
+    screen = start_screen(init=INIT + AGENT, size=(120, 20))
+    screen.command("AcpChat")
+    update(screen, {"state": "waiting", "pending": 1})
+    screen.wait("? waiting for you")
+    frame(screen, 1, ["● run    pytest"], spin=[0])
+    update(screen, {"mode": "plan"})
+    screen.wait(lambda text: "running  ? 1 question" in text and "waiting for you" not in text)

@@ -148,9 +148,6 @@ function M.create(agent, cwd, config, demo)
   M.show_start(chat)
   require('acp.chat.prompt').attach(chat)
   require('acp.chat.keys').attach(chat)
-  -- Filetypes last: what the user sets in their ftplugin comes on top of ours.
-  vim.bo[chat.buf].filetype = 'acp-chat'
-  vim.bo[chat.prompt].filetype = 'acp-prompt'
   require('acp.host').event('open', {
     chat = chat.n,
     agent = agent,
@@ -160,6 +157,17 @@ function M.create(agent, cwd, config, demo)
     config = next(config) and config or vim.empty_dict(),
   })
   return chat
+end
+
+---Set the filetypes of a chat that is on the screen for the first time: what the user's ftplugin does, to
+---buffers and windows, comes on top of ours.
+---@param chat acp.Chat
+function M.set_filetypes(chat)
+  if vim.bo[chat.buf].filetype ~= '' then
+    return
+  end
+  vim.bo[chat.buf].filetype = 'acp-chat'
+  vim.bo[chat.prompt].filetype = 'acp-prompt'
 end
 
 ---The head while the agent starts. One block; the host rewrites it when it knows more.

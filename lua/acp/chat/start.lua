@@ -126,6 +126,7 @@ function M.show(opts, done)
   local registry = require('acp.chat')
   local function present(chat)
     require('acp.chat.windows').open(chat, opts.focus ~= false)
+    registry.set_filetypes(chat)
     registry.focused(chat)
     if done then
       done(chat)

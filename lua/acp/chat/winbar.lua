@@ -12,8 +12,9 @@ end
 
 ---Tokens for people: 999, 1.2k, 53k, 1.5M.
 ---@param n number
+---@param round? boolean no decimals of thousands: the size of a context
 ---@return string
-local function tokens(n)
+local function tokens(n, round)
   local unit, value
   if n >= 999950 then
     unit, value = 'M', n / 1e6
@@ -22,7 +23,7 @@ local function tokens(n)
   else
     return ('%d'):format(n)
   end
-  if value < 10 then
+  if value < 10 and not (round and unit == 'k') then
     return (('%.1f'):format(value):gsub('%.0$', '')) .. unit
   end
   return ('%d'):format(math.floor(value + 0.5)) .. unit
@@ -30,12 +31,22 @@ end
 
 ---@alias acp.Piece {[1]: string, [2]: string?} text and highlight group
 
+---Whether other work goes on while a question is open: some row of the transcript still moves.
+---@param chat integer
+---@param entry acp.RawStatus
+---@return boolean
+local function at_work(chat, entry)
+  local transcript = require('acp.chat.blocks').of_chat(chat)
+  return entry.working or (transcript ~= nil and next(transcript.moving) ~= nil)
+end
+
 ---The state in words.
+---@param chat integer
 ---@param entry acp.RawStatus
 ---@param icons acp.Icons
 ---@return acp.Piece
-local function state(entry, icons)
-  local running = entry.state == 'running' or (entry.state == 'waiting' and entry.working)
+local function state(chat, entry, icons)
+  local running = entry.state == 'running' or (entry.state == 'waiting' and at_work(chat, entry))
   if entry.state == 'failed' then
     return { icons.failed .. ' failed, :AcpRestart', 'AcpFailed' }
   end
@@ -63,11 +74,12 @@ local function state(entry, icons)
 end
 
 ---The pieces of the left side, always shown.
+---@param chat integer
 ---@param entry acp.RawStatus
 ---@return acp.Piece[]
-local function left(entry)
+local function left(chat, entry)
   local icons = require('acp.icons').get()
-  local said = state(entry, icons)
+  local said = state(chat, entry, icons)
   local pieces = { { entry.label or entry.agent or 'acp' }, said }
   if entry.plan and entry.plan.total > 0 then
     table.insert(pieces, { ('plan %d/%d'):format(entry.plan.done, entry.plan.total) })
@@ -94,7 +106,7 @@ local function right(entry)
   local usage = entry.usage
   if usage and (usage.size or 0) > 0 then
     local full = usage.used / usage.size >= 0.85
-    local text = tokens(usage.used) .. '/' .. tokens(usage.size)
+    local text = tokens(usage.used) .. '/' .. tokens(usage.size, true)
     table.insert(pieces, { text, full and 'AcpWarn' or nil, rank = 1 })
   end
   if usage and usage.cost then
@@ -124,7 +136,7 @@ end
 ---@return string
 function M.render(chat, width)
   local entry = require('acp.status').raw(chat)
-  local said, used = join(left(entry), '  ')
+  local said, used = join(left(chat, entry), '  ')
   local pieces = right(entry)
   local shown, cells = join(pieces, ' · ')
   while #pieces > 0 and used + cells + 4 > width do
