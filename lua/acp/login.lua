@@ -11,7 +11,7 @@ local M = {}
 ---@param label string the agent's name
 ---@param methods acp.LoginMethod[]
 function M.choose(chat, label, methods)
-  vim.ui.select(methods, {
+  require('acp.choose').one(methods, {
     prompt = ('Log in to %s'):format(label),
     kind = 'acp_login',
     format_item = function(method)

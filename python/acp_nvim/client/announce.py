@@ -29,6 +29,7 @@ class Announcer:
         self._editor = editor
         self._chats: dict[str, Chat] = {}
         self._statuses: dict[int, Status] = {}
+        self._seen: dict[int, int] = {}  # number of the last send told to Lua, by chat
         self._rows: dict[tuple[int, str], tuple[Any, ...]] = {}
 
     def add(self, chat: Chat) -> None:
@@ -38,6 +39,7 @@ class Announcer:
     def remove(self, chat: Chat) -> None:
         self._chats.pop(chat.session.id, None)
         self._statuses.pop(chat.n, None)
+        self._seen.pop(chat.n, None)
         for key in [key for key in self._rows if key[0] == chat.n]:
             del self._rows[key]
 
@@ -62,7 +64,7 @@ class Announcer:
             case CommandsSet(commands=commands):
                 rows = [{"name": c.name, "description": c.description, "hint": c.hint} for c in commands]
                 self.call(chat, "acp.chat.prompt", "commands", rows)
-                if not session.turns and session.state != "starting":
+                if chat.agent is not None:
                     chat.head("ready")
             case InfoPatch():
                 self.status(chat)
@@ -119,7 +121,9 @@ class Announcer:
             failure=chat.failure,
             starting=chat.session.state == "starting",
         )
-        if patch:
+        # An empty patch still tells Lua that its last send was handled.
+        if patch or self._seen.get(chat.n) != chat.seen:
+            self._seen[chat.n] = chat.seen
             self.call(chat, "acp.status", "update", patch, chat.seen)
 
     def turn_ended(self, chat: Chat, turn: Turn) -> None:

@@ -19,8 +19,8 @@ DEMO = (
 )
 DEMO_HINTS = (
     ("try it", "show me everything", ""),
-    ("get one", ":AcpInstall", "lists agents"),
-    ("have one?", ":checkhealth acp", "says where it looked"),
+    ("get one", ":checkhealth acp", "lists agents, how to install them, and where it looked"),
+    ("have one?", ":help acp-settings-agents", "names any agent that speaks ACP"),
 )
 STARTING = "Starting. You can type already; the prompt is sent when the agent is ready."
 

@@ -1,0 +1,105 @@
+"""The trace: bounded, one line a message, repeats counted, secrets masked."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from acp_nvim.client import trace as module
+from acp_nvim.client.secrets import Secrets
+from acp_nvim.client.trace import Direction, Trace, human_size
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        self.now += 0.1
+        return self.now
+
+
+def make() -> tuple[Trace, Secrets]:
+    secrets = Secrets()
+    return Trace(Clock(), secrets), secrets
+
+
+def put(trace: Trace, direction: Direction, message: Any) -> None:
+    trace.record(direction, json.dumps(message).encode())
+
+
+def shown(trace: Trace) -> list[str]:
+    """The lines without their times, blanks folded."""
+    return [re.sub(r"\s{2,}", "  ", line[14:]) for line in trace.lines()[0]]
+
+
+def test_a_line_a_message() -> None:
+    trace, _ = make()
+    put(trace, "out", {"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {}})
+    for word in ("a", "b", "c"):
+        update = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": word}}
+        put(trace, "in", {"jsonrpc": "2.0", "method": "session/update", "params": {"update": update}})
+    options = [{"optionId": "ok", "name": "Yes", "kind": "allow_once"}] * 3
+    ask = {"jsonrpc": "2.0", "id": 0, "method": "session/request_permission", "params": {"options": options}}
+    put(trace, "in", ask)
+    chosen = {"outcome": {"outcome": "selected", "optionId": "ok"}}
+    put(trace, "out", {"jsonrpc": "2.0", "id": 0, "result": chosen})
+    trace.record("in", b"Loaded .env (3 keys)")
+    error = {"code": -32603, "message": "rate limit"}
+    put(trace, "in", {"jsonrpc": "2.0", "id": 2, "error": error})
+    assert shown(trace) == [
+        "→ session/prompt  #2  69 B",
+        "← update agent_thought_chunk x 3  456 B",
+        "← session/request_permission  #0  263 B  3 options",
+        "→ session/request_permission  #0  93 B  ok",
+        "← not JSON  20 B  “Loaded .env (3 keys)”",
+        "← session/prompt  #2  79 B  error -32603 rate limit, 0.7 s",
+    ]
+
+
+def test_secrets_are_masked_in_lines_and_whole_messages() -> None:
+    trace, secrets = make()
+    secrets.add(["sk-test-0000"])
+    trace.record("in", b"my key is sk-test-0000")
+    put(trace, "in", {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "bad sk-test-0000"}})
+    trace.note("an answer with sk-test-0000")
+    lines, behind = trace.lines()
+    opened = [line for entries in behind for line in trace.whole(entries)]
+    assert "sk-test-0000" not in "\n".join(lines + opened)
+    assert len(lines) == 3
+
+
+def test_control_characters_never_reach_the_buffer() -> None:
+    trace, _ = make()
+    trace.record("in", b"\x1b]52;c;x\x07 hello\x00")
+    put(trace, "in", {"jsonrpc": "2.0", "method": "a\nb\x1b[31m", "id": "x\ny"})
+    lines, behind = trace.lines()
+    opened = [line for entries in behind for line in trace.whole(entries)]
+    assert all(line.isprintable() for line in lines + opened)
+
+
+def test_the_ring_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_MESSAGES", 10)
+    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(module, "MOST_BYTES_ONE", 300)
+    trace, _ = make()
+    for number in range(50):
+        trace.record("in", b"x" * 500 + str(number).encode())
+    entries = trace.entries()
+    assert sum(len(entry.raw) for entry in entries) <= 1000
+    assert entries[-1].size == 502
+    lines, behind = trace.lines()
+    assert lines[0] == f"… {50 - len(entries)} older messages are no longer kept"
+    assert len(lines) == len(behind)
+    assert trace.whole(behind[-1])[-1] == "… 202 more bytes are not kept"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (96, "96 B"), (1900, "1.9 kB"), (8_200_000, "8.2 MB"), (3_000_000_000, "3.0 GB")],
+)
+def test_sizes_for_people(count: int, text: str) -> None:
+    assert human_size(count) == text
