@@ -57,6 +57,10 @@ matrix: $(READY) build/nvim-trixie/nvim build/nvim-forky/nvim ## the tests with 
 	for nvim in build/nvim-trixie/nvim '' build/nvim-forky/nvim; do \
 		ACP_TEST_NVIM=$$nvim $(BIN)/python -m pytest $(ARGS) || exit 1; done
 
+include bench/bench.mk
+
+include tools/demo.mk
+
 clean: ## take away what was built and cached
 	rm -rf build/env build/node build/nvim-* build/demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find python rplugin tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,7 +28,7 @@ I am the built-in **demo agent**. I have no language model: I follow plain reque
 | `show me everything` | give a tour |
 
 Texts with odd blanks go in quotes: `replace 'one  two' by 'three' in notes.txt`.
-`:AcpInstall` lists agents that can think."""
+`:checkhealth acp` lists agents that can think."""
 
 
 async def do(turn: Turn, action: Action) -> None:

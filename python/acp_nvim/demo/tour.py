@@ -148,6 +148,6 @@ def is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 ```
 
-1. `:AcpFollow` lets a window go where I work.
-2. `:AcpCancel` stops me at any time.
+1. `:AcpCancel` stops me at any time.
+2. `:AcpTrace` shows what we said to each other.
 3. `help` tells what else I understand."""

@@ -1,0 +1,166 @@
+"""The built-in demo agent in a chat of a real Neovim, and ``make demo``: what a stranger sees first."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from tests.plugin import PATIENCE, ROOT, Screen, StartScreen, eventually
+from tools import demo
+from tools.stage import Stage, StageError, build, find_neovim, version
+
+CHANGED = "# greetings\nhello Neovim\ngoodbye Neovim\n"
+TRANSCRIPT = """
+for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+  if vim.bo[buf].filetype == 'acp-chat' then return buf end
+end
+"""
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return build(tmp_path / "stage", 0.0)
+
+
+@pytest.fixture
+def chat(stage: Stage, start_screen: StartScreen) -> Screen:
+    """The demo's Neovim when its chat is ready."""
+    screen = start_screen(size=demo.SIZE, cwd=stage.project, init=stage.init, files=("greeting.txt",))
+    screen.wait(demo.is_ready)
+    return screen
+
+
+def transcript(screen: Screen) -> str:
+    return "\n".join(screen.lines(int(screen.lua(TRANSCRIPT))))
+
+
+def test_the_hint_line_says_what_to_type(chat: Screen) -> None:
+    first = chat.text().split("\n")[0]
+    assert "show me everything" in first
+    assert "<C-s>" in first
+    assert chat.mode == "insert"
+
+
+def test_an_edit_is_asked_for_and_done(chat: Screen, stage: Stage) -> None:
+    chat.keys(demo.PROMPT, "<C-s>")
+    seen = chat.wait(demo.shows_question)
+    assert "hello Neovim" in seen
+    assert "hello world" in (stage.project / "greeting.txt").read_text()
+    demo.press(chat, "1", PATIENCE)
+    chat.wait(demo.has_ended)
+    assert (stage.project / "greeting.txt").read_text() == CHANGED
+    assert "✓ edit   greeting.txt" in transcript(chat)
+    buffer = chat.funcs.bufnr("greeting.txt")
+    eventually(lambda: chat.lines(buffer)[1] == "hello Neovim")
+
+
+def test_a_rejected_edit_is_not_done(chat: Screen, stage: Stage) -> None:
+    chat.keys(demo.PROMPT, "<C-s>")
+    demo.press(chat, "3", PATIENCE)
+    chat.wait(demo.has_ended)
+    assert "hello world" in (stage.project / "greeting.txt").read_text()
+    assert "rejected by you" in transcript(chat)
+    assert "stays as it is" in transcript(chat)
+
+
+def test_unsaved_text_is_what_the_agent_works_on(chat: Screen, stage: Stage) -> None:
+    path = stage.project / "notes.txt"
+    path.write_text("saved world\n")
+    buffer = chat.funcs.bufadd(str(path))
+    chat.funcs.bufload(buffer)
+    chat.api.buf_set_lines(buffer, 0, -1, False, ["unsaved world"])
+    chat.keys("show notes.txt", "<C-s>")
+    chat.wait(demo.has_ended)
+    assert "unsaved world" in transcript(chat)
+
+
+def test_the_tour(chat: Screen, stage: Stage) -> None:
+    chat.keys("show me everything", "<C-s>")
+    demo.press(chat, "1", PATIENCE)
+    demo.press(chat, "1", PATIENCE)
+    eventually(lambda: "What you saw" in transcript(chat), message=chat.text)
+    chat.wait(demo.has_ended)
+    assert "the the" not in (stage.project / "README.md").read_text()
+    text = transcript(chat)
+    assert "plan  5 of 5" in text
+    assert "✓ edit   README.md" in text
+    assert "✓ run    git --no-pager diff --stat" in text
+
+
+def test_cancel(chat: Screen) -> None:
+    chat.keys("run sleep 600", "<C-s>")
+    chat.wait("wants to run a command")
+    chat.command("AcpCancel")
+    chat.wait(lambda text: "cancelled by you" in text)
+    assert chat.lua("return require('acp').status().state") == "idle"
+
+
+@pytest.mark.parametrize(("key", "status", "words"), [("1", 0, "has changed"), ("3", 1, "was not changed")])
+def test_the_scripted_user(tmp_path: Path, key: str, status: int, words: str) -> None:
+    argv = [sys.executable, "tools/demo.py", "--headless", "--key", key, "--folder", str(tmp_path / "demo")]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert words in done.stdout + done.stderr
+    assert "Allow once" in done.stdout
+
+
+def test_with_a_terminal_it_is_neovim(tmp_path: Path) -> None:
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    argv = [sys.executable, "tools/demo.py", "--folder", str(tmp_path / "demo")]
+    env = {**os.environ, "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        argv, cwd=ROOT, env=env, stdin=its, stdout=its, stderr=its, start_new_session=True
+    )
+    os.close(its)
+    seen = bytearray()
+
+    def shows(wanted: bytes) -> bool:
+        if select.select([ours], [], [], 0.05)[0]:
+            with contextlib.suppress(OSError):  # Linux says EIO when the other end is gone
+                seen.extend(os.read(ours, 65536))
+        return wanted in seen
+
+    try:
+        eventually(
+            lambda: shows(b"no language model"), message=lambda: bytes(seen[-2000:]).decode(errors="replace")
+        )
+        assert b"show me everything" in seen
+        os.write(ours, b"\x1b:qa!\r")
+        eventually(lambda: shows(b"never") or process.poll() is not None)
+        assert process.wait() == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_a_folder_of_somebody_else_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(StageError, match="not empty"):
+        build(tmp_path, 0.0)
+    assert (tmp_path / "mine.txt").exists()
+
+
+def test_the_users_neovim_is_left_alone(stage: Stage) -> None:
+    names = [name for name in stage.environment if name.startswith("XDG_")]
+    assert len(names) >= 6
+    assert all(
+        stage.environment[name].startswith(str(stage.folder)) for name in names if name != "XDG_RUNTIME_DIR"
+    )
+    assert "NVIM_APPNAME" not in stage.environment
+
+
+def test_a_neovim_is_found() -> None:
+    assert version(find_neovim()) >= (0, 10)
+    assert version(sys.executable) == (0, 0)
+    assert version("/no/such/nvim") == (0, 0)

@@ -1,0 +1,138 @@
+"""Draw a screen of a test Neovim as SVG: what the user sees, as text with its colours.
+
+``python tools/picture.py FILE``: the chat with the demo agent while a question is open.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.plugin.neovim import Options
+from tests.plugin.screen import Screen
+from tools.stage import ROOT, build, find_neovim
+
+CELL = (8.4, 18.0)
+"""Width and height of a cell in pixels, for a font of 14."""
+BASELINE = 13.5
+MARGIN = 10.0
+FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+SIZE = (110, 30)
+PROMPT = "replace world by Neovim in greeting.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring cells of one look. ``col`` and ``width`` in cells."""
+
+    row: int
+    col: int
+    width: int
+    text: str
+    look: dict[str, Any]
+
+
+def runs(screen: Screen) -> Iterator[Run]:
+    """The rows of a screen in pieces of one look each."""
+    for row in range(screen.height):
+        cells = screen.cells[row]
+        looks = [screen.attr_at(row, col) for col in range(screen.width)]
+        numbered = list(enumerate(looks))
+        for _, group in itertools.groupby(numbered, key=_look_of):
+            columns = [col for col, _ in group]
+            text = "".join(cells[col][0] for col in columns)
+            yield Run(row, columns[0], len(columns), text, looks[columns[0]])
+
+
+def _look_of(numbered: tuple[int, dict[str, Any]]) -> str:
+    return str(numbered[1])
+
+
+def svg(screen: Screen) -> str:
+    """The screen as an SVG document. Each run is stretched to its cells, so any monospace font does."""
+    foreground = screen.default_colors.get("foreground", 0xE0E2EA)
+    background = screen.default_colors.get("background", 0x14161B)
+    width, height = screen.width * CELL[0] + 2 * MARGIN, screen.height * CELL[1] + 2 * MARGIN
+    boxes, texts = [], []
+    for run in runs(screen):
+        front = run.look.get("foreground", foreground)
+        back = run.look.get("background", background)
+        if run.look.get("reverse"):
+            front, back = back, front
+        x, y = MARGIN + run.col * CELL[0], MARGIN + run.row * CELL[1]
+        if back != background:
+            box = f'x="{x:g}" y="{y:g}" width="{run.width * CELL[0]:g}" height="{CELL[1]:g}"'
+            boxes.append(f'<rect {box} fill="#{back:06x}"/>')
+        blank = len(run.text) - len(run.text.lstrip(" "))
+        text = run.text.strip(" ")
+        if text:
+            inner = run.width - blank - (len(run.text) - blank - len(text))
+            place = f'x="{x + blank * CELL[0]:g}" y="{y + BASELINE:g}" textLength="{inner * CELL[0]:g}"'
+            colour = "" if front == foreground else f' fill="#{front:06x}"'
+            texts.append(f"<text {place}{colour}{_style(run.look)}>{escape(text)}</text>")
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+    paper = f'<rect width="100%" height="100%" rx="6" fill="#{background:06x}"/>'
+    words = f'<g font-family="{FONT}" font-size="14" fill="#{foreground:06x}" xml:space="preserve">'
+    return "\n".join([head, paper, *boxes, words, *texts, "</g>", "</svg>", ""])
+
+
+def _style(look: dict[str, Any]) -> str:
+    """The attributes of a look that are not colours."""
+    style = ' font-weight="bold"' if look.get("bold") else ""
+    style += ' font-style="italic"' if look.get("italic") else ""
+    if look.get("underline") or look.get("undercurl"):
+        style += ' text-decoration="underline"'
+    elif look.get("strikethrough"):
+        style += ' text-decoration="line-through"'
+    return style
+
+
+def question() -> str:
+    """Play the demo up to its question and draw that."""
+    with tempfile.TemporaryDirectory(prefix="acp-") as name:
+        stage = build(Path(name, "stage"), 0.0)
+        (stage.folder / "nvim").mkdir()
+        init = stage.init + "\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
+        screen = Screen(
+            Options(
+                folder=stage.folder / "nvim",
+                size=SIZE,
+                cwd=stage.project,
+                init=init,
+                files=("greeting.txt",),
+                binary=find_neovim(),
+            )
+        )
+        try:
+            screen.wait("ready")
+            screen.keys(PROMPT, "<C-s>")
+            screen.wait(lambda text: "Allow once" in text and "Reject" in text)
+            return svg(screen)
+        finally:
+            screen.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=ROOT / "doc/img/question.svg")
+    options = parser.parse_args()
+    picture = question()
+    options.file.parent.mkdir(parents=True, exist_ok=True)
+    options.file.write_text(picture, encoding="utf-8")
+    sys.stdout.write(f"{options.file}: {len(picture):,} characters\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

