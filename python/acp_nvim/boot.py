@@ -4,6 +4,7 @@ Runs before anything is known about this Python, so it is written for every vers
 wrong is told on stderr in one line that starts with `acp-boot:`.
 """
 
+import os
 import sys
 
 NEEDED = ("pynvim", "msgspec", "anyio")
@@ -37,7 +38,20 @@ def main():
 
     # pynvim loads every argument that ends in .py, this file included, if it were left there.
     sys.argv[0] = "acp"
-    pynvim.start_host()
+    code = 0
+    try:
+        pynvim.start_host()
+    except (EOFError, OSError):  # Neovim is gone
+        pass
+    except Exception:
+        import traceback
+
+        code = 1
+        traceback.print_exc()
+    finally:
+        # No clean-up: the interpreter would wait for anyio's worker threads, for ever, and Neovim for us. What
+        # agents are left is the reaper's work. In a finally: there may be nobody left to print to.
+        os._exit(code)
 
 
 if __name__ == "__main__":

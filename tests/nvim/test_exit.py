@@ -23,22 +23,23 @@ ENDS: dict[str, Callable[[Screen, int], object]] = {
 }
 
 
+def open_chat(screen: Screen, number: int, agent: str, program: str) -> None:
+    """Start a shell program as an agent."""
+    command = ["/bin/sh", "-c", program]
+    chat = {"chat": number, "agent": agent, "buf": 1, "cwd": str(screen.cwd), "demo": False}
+    screen.lua("require('acp.host').event('open', ...)", {**chat, "config": {"command": command}})
+
+
 def start_agents(screen: Screen) -> int:
     """Start one agent of each kind and return the host's pid once all are up."""
     for number, (kind, program) in enumerate(AGENTS.items(), 1):
-        command = ["/bin/sh", "-c", f'touch "up {number}"; {program}']
-        screen.lua(
-            "require('acp.host').event('open', ...)",
-            {
-                "chat": number,
-                "agent": f"agent-{kind.replace(' ', '-')}",
-                "buf": 1,
-                "cwd": str(screen.cwd),
-                "demo": False,
-                "config": {"command": command},
-            },
-        )
+        open_chat(screen, number, kind.replace(" ", "-"), f'touch "up {number}"; {program}')
     host = screen.host_ready()
+    # One more that is stopped by the host: that uses worker threads, which must not keep the host alive.
+    open_chat(screen, 99, "gone", 'touch "up 0"; read -r x')
+    eventually(lambda: (screen.cwd / "up 0").exists())
+    screen.lua("require('acp.host').event('close', { chat = 99 })")
+    (screen.cwd / "up 0").unlink()
     eventually(lambda: len(list(screen.cwd.glob("up *"))) == len(AGENTS), message="agents start")
     # Each kind has its processes: a shell each, and at least one more of those that start some.
     eventually(lambda: len(marked(screen.marker)) > len(AGENTS) + 6)
