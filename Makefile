@@ -25,7 +25,7 @@ env: $(READY) ## the developers' Python environment, in build/env
 
 $(READY): python/requirements.txt python/requirements-dev.txt
 	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }
-	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(ENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(ENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
 	@touch $@
 
