@@ -46,7 +46,7 @@ class Result:
     screen_kb: int
 
 
-def start_host(editor: Editor) -> None:
+def start_host(editor: Editor, command: list[str]) -> None:
     editor.lua(
         """
         local python, command = ...
@@ -66,14 +66,14 @@ def start_host(editor: Editor) -> None:
         end })
         """,
         sys.executable,
-        AGENT,
+        command,
     )
     editor.until("return require('acp').status().state == 'idle'")
 
 
-def start_baseline(editor: Editor, mode: str) -> None:
+def start_baseline(editor: Editor, command: list[str], mode: str) -> None:
     editor.lua("BASE = dofile(...)", str(ROOT / "bench/baseline/client.lua"))
-    editor.lua("local command, mode = ... BASE.start(command, mode, PROBE.done)", AGENT, mode)
+    editor.lua("local command, mode = ... BASE.start(command, mode, PROBE.done)", command, mode)
     editor.until("return BASE.ready == true")
 
 
@@ -95,16 +95,18 @@ def percentile(values: list[float], part: float) -> float:
 
 def run(binary: str, design: str, prompt: str) -> Result:
     """One run of a workload in a fresh Neovim."""
+    word, number, *_ = prompt.split()
+    command = [*AGENT, number] if word == "go" else AGENT
     with tempfile.TemporaryDirectory(prefix="acp-bench-") as name:
         editor = Editor(binary, Path(name))
         try:
             editor.lua("PROBE = dofile(...)", str(ROOT / "bench/probe.lua"))
             warm(editor)
             if design == "host":
-                start_host(editor)
+                start_host(editor, command)
                 send = "require('acp').send(...)"
             else:
-                start_baseline(editor, design)
+                start_baseline(editor, command, design)
                 send = "BASE.send(...)"
             if design == "host":
                 editor.lua(send, "go 40")  # the fence's language is loaded when there is time

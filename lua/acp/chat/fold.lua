@@ -118,15 +118,20 @@ end
 ---window showed the buffer, and which lines have moved away from since, go.
 ---@param win integer
 function M.rebuild(win)
-  local buf = api.nvim_win_get_buf(win)
+  local t = blocks.of(api.nvim_win_get_buf(win))
+  if not t then
+    return
+  end
   api.nvim_win_call(win, function()
     if vim.wo.foldmethod ~= 'manual' then
       return
     end
     local todo, right = {}, true
-    for block in blocks.each(buf) do
-      for _, fold in ipairs(block.deco.folds or {}) do
-        local first, last = block.first + fold.first, block.first + fold.last
+    for _, id in ipairs(t.ids) do
+      local block = t.blocks[id]
+      local start = block.deco.folds and #block.deco.folds > 0 and blocks.range(t, block)
+      for _, fold in ipairs(start and block.deco.folds or {}) do
+        local first, last = start + fold.first, start + fold.last
         local open = state_at(first)
         right = right and open ~= nil and (open or fn.foldclosedend(first + 1) == last + 1)
         if open == nil then
