@@ -78,8 +78,7 @@ def failure(path: Path, error: OSError) -> RequestError:
 
 
 def missing(path: Path) -> RequestError:
-    """The answer for a file that is not there. gemini knows it by the words, not by the code."""
-    return RequestError(NOT_FOUND, f"No such file: {path}", {"uri": path.as_uri(), "path": str(path)})
+    return RequestError(NOT_FOUND, f"no such file: {path}", {"uri": path.as_uri(), "path": str(path)})
 
 
 def not_text(path: Path) -> RequestError:
