@@ -128,8 +128,10 @@ local function paint(t, lang, code, part, from, to)
       if end_row >= to then
         end_row, end_col = to, 0
       end
-      if pending and not (pending[1] == row and pending[2] == col and pending[3] == end_row
-        and pending[4] == end_col) then
+      if
+        pending
+        and not (pending[1] == row and pending[2] == col and pending[3] == end_row and pending[4] == end_col)
+      then
         flush()
       end
       pending = { row, col, end_row, end_col, group, tonumber(meta.priority) or 100 }

@@ -227,7 +227,10 @@ end
 ---@param s string?
 ---@return boolean
 local function is_ruler(s)
-  return s ~= nil and #s < 1000 and find(s, '^%s*|?[%s:|-]+$') ~= nil and find(s, '-', 1, true) ~= nil
+  return s ~= nil
+    and #s < 1000
+    and find(s, '^%s*|?[%s:|-]+$') ~= nil
+    and find(s, '-', 1, true) ~= nil
     and find(s, '|', 1, true) ~= nil
 end
 

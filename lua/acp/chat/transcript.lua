@@ -40,9 +40,10 @@ end
 ---@param list table[]? as sent: {first, last, closed, text}
 ---@return acp.Fold[]?
 local function folds_of(list)
-  return list and vim.tbl_map(function(item)
-    return { first = item[1], last = item[2], closed = item[3], text = item[4] }
-  end, list)
+  return list
+    and vim.tbl_map(function(item)
+      return { first = item[1], last = item[2], closed = item[3], text = item[4] }
+    end, list)
 end
 
 ---The text of a block has changed: take over its new decoration.
@@ -181,6 +182,7 @@ local function add(t, views, id, lines, deco)
   end
   if deco and deco.fences then
     fence.extend(block, deco.fences)
+    block.deco.fences = vim.list_extend(block.deco.fences or {}, deco.fences)
   end
   return #lines
 end
