@@ -24,7 +24,7 @@ function M.setup(settings)
   local host = require('acp.host')
   local state = host.status().state
   if state == 'ready' or state == 'starting' then
-    host.event('settings', require('acp.config').for_host())
+    host.event('settings', { settings = require('acp.config').for_host() })
   end
 end
 

@@ -62,7 +62,7 @@ class Announcer:
                 data = {"id": event.id, "outcome": event.outcome, "option": event.option, "by": event.by}
                 self.fire(chat, "AcpPermissionDone", data)
             case CommandsSet(commands=commands):
-                rows = [{"name": c.name, "description": c.description, "hint": c.hint} for c in commands]
+                rows = [known(name=c.name, description=c.description, hint=c.hint) for c in commands]
                 self.call(chat, "acp.chat.prompt", "commands", rows)
                 if chat.agent is not None:
                     chat.head("ready")
@@ -104,7 +104,7 @@ class Announcer:
 
     def fire(self, chat: Chat, name: str, data: dict[str, Any]) -> None:
         """Fire a User event; ``agent``, ``session`` and ``bufnr`` are added by Lua."""
-        self._editor.notify("acp.events", "fire", chat.n, name, data)
+        self._editor.notify("acp.events", "fire", chat.n, name, known(**data))
 
     def call(self, chat: Chat, module: str, function: str, *args: Any) -> None:
         """Tell a Lua module something about a chat."""
@@ -141,6 +141,11 @@ class Announcer:
     async def check_files(self, chat: Chat, paths: list[str] | None) -> None:
         """Let unmodified buffers show what the agent changed on disk."""
         await self._editor.call("acp.buffers", "check", paths)
+
+
+def known(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value: None would be ``vim.NIL`` in Lua, which is true."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 _TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "Unknown"})

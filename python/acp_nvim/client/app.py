@@ -24,7 +24,7 @@ from acp_nvim.view.questions import describe
 from acp_nvim.view.transcript import Transcript
 
 from . import payloads
-from .announce import Announcer
+from .announce import Announcer, known
 from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
 from .secrets import Secrets
@@ -111,8 +111,11 @@ class App:
         if request.chat in self._chats:
             return
         session = Session(f"chat-{request.chat}", request.agent, request.cwd, roots=(request.cwd,))
+        session.remote_id = request.session
         connection = self._connection(request)
-        transcript = Transcript(request.chat, session, icons=self._icons, label=request.agent)
+        transcript = Transcript(
+            request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
+        )
         wiring = Wiring(self._store, self._frames, self._announcer)
         chat = Chat(request.chat, session, connection, transcript, wiring)
         self._chats[request.chat] = chat
@@ -189,7 +192,7 @@ class App:
                     ["Log in with the agent's own program, then :AcpRestart"],
                 )
                 return
-            rows = [{"id": m.id, "name": m.name, "description": m.description} for m in methods]
+            rows = [known(id=m.id, name=m.name, description=m.description) for m in methods]
             self._announcer.call(chat, "acp.login", "choose", chat.session.agent, rows)
             return
         try:

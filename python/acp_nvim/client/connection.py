@@ -10,6 +10,7 @@ import anyio
 
 from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.protocol.acp_v1 import AcpV1
+from acp_nvim.protocol.rpc_errors import GONE
 from acp_nvim.session.entities import AgentInfo, Failure
 from acp_nvim.session.ports import Agent, AgentError, Files, Questions, Sink
 from acp_nvim.transport.stdio import StdioTransport
@@ -23,6 +24,8 @@ State = Literal["off", "starting", "ready", "lost"]
 
 #: Lines of the agent's stderr shown when it ends by itself.
 STDERR_LINES = 12
+#: Seconds between the end of an agent's output and its exit, if that is why it ended.
+EXIT_PATIENCE = 1.0
 
 
 @dataclass(slots=True)
@@ -110,7 +113,6 @@ class Connection:
         self._services.secrets.add(launch.secrets)
         process = await self._start_process(launch)
         self._process = process
-        reason = ""
         try:
             adapter = AcpV1(
                 StdioTransport(process.stdout, process.stdin),
@@ -126,11 +128,11 @@ class Connection:
                 group.start_soon(self._handshake, adapter, started)
                 reason = await adapter.run()
                 group.cancel_scope.cancel()
+            if self.failure is None:
+                self.failure = await self._why_lost(reason)
         finally:
             with anyio.CancelScope(shield=True):
                 await process.stop()
-        if self.failure is None:
-            self.failure = self._describe_end(process, reason)
 
     async def _start_process(self, launch: Launch) -> AgentProcess:
         try:
@@ -158,21 +160,21 @@ class Connection:
         self.state = "ready"
         self._settled.set()
 
-    async def _why_lost(self) -> Failure:
-        """Said of a turn that was running when the agent's output ended: waits for its exit status."""
+    async def _why_lost(self, reason: str) -> Failure:
+        """What the user is told of the end. When the agent has just gone, its exit status says why."""
         process = self._process
         if process is None:
             return Failure("connection lost", kind="transport", remedy=":AcpRestart")
-        with anyio.move_on_after(1.0):
-            await process.wait()
-        return self._describe_end(process, "")
+        if reason in GONE:
+            with anyio.move_on_after(EXIT_PATIENCE):
+                await process.wait()
+        return self._describe_end(process, reason)
 
     def _describe_end(self, process: AgentProcess, reason: str) -> Failure:
         if self._stopping:
             return Failure(f"{self.agent} was stopped", kind="transport", remedy=":AcpRestart")
-        what = f"{self.agent} {process.describe_exit()}"
-        if reason:
-            what = f"{self.agent}: {reason}"
+        exited = reason in GONE and process.returncode is not None
+        what = f"{self.agent} {process.describe_exit()}" if exited else f"{self.agent}: {reason}"
         if self.state == "starting":
             what += ", before it was ready"
         tail = [self._services.secrets.mask(line) for line in process.stderr.lines()[-STDERR_LINES:]]

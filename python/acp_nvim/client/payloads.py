@@ -41,6 +41,9 @@ class Open(msgspec.Struct):
     cwd: str
     config: AgentConfig = msgspec.field(default_factory=AgentConfig)
     demo: bool = False
+    # After the host was lost: the agent's id of the chat's session, and the first free block id.
+    session: str | None = None
+    first_block: int = 1
 
 
 class Context(msgspec.Struct):

@@ -41,6 +41,8 @@ Ops: TypeAlias = list[Op]
 class Transcript:
     """The view of one chat. ``label`` names the agent; ``home`` is for tests.
 
+    ``first`` is the first block id that is free: the buffer may hold blocks of a host that was lost.
+
     ``lines_written`` counts the lines of all operations, for tests and the benchmark.
     """
 
@@ -51,6 +53,7 @@ class Transcript:
         icons: Icons = UNICODE,
         label: str = "",
         home: str | None = None,
+        first: int = 1,
     ) -> None:
         self.chat = chat
         self.session = session
@@ -61,7 +64,7 @@ class Transcript:
         self._by_item: dict[int, tuple[Item, int]] = {}
         self._seen = 0  # items of the session that have their entry
         self._dirty: set[int] = set()
-        self._next_id = 1
+        self._next_id = first
         self._made = 0  # entries that have their block: always the first ones
         self._open: list[Permission] = []
         self._head: Head | None = None
