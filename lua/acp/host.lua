@@ -251,6 +251,17 @@ function M.stop()
   require('acp.status').host_lost('the host was stopped')
 end
 
+---The `open` of a chat that another host had: what stands in its buffer stays, its session is taken up again.
+---@param chat integer
+---@return table
+local function again(chat)
+  local open = opens[chat]
+  return vim.tbl_extend('force', open, {
+    first_block = require('acp.chat.lost').first_block(chat),
+    session = vim.b[open.buf].acp_session,
+  })
+end
+
 ---Start the host anew, and the agents of all chats with it.
 function M.restart()
   M.stop()
@@ -259,7 +270,7 @@ function M.restart()
   table.sort(chats)
   for _, chat in ipairs(chats) do
     if vim.api.nvim_buf_is_valid(opens[chat].buf) then
-      M.event('open', opens[chat])
+      M.event('open', again(chat))
     end
   end
 end
@@ -273,7 +284,7 @@ local function deliver(name, payload)
   elseif chat and opens[chat] and not known[chat] then
     -- This host was started after another one had ended: it has to be told of the chat first.
     known[chat] = true
-    vim.rpcnotify(host.channel, 'acp:event', 'open', opens[chat])
+    vim.rpcnotify(host.channel, 'acp:event', 'open', again(chat))
     if name == 'restart' then
       return
     end

@@ -230,6 +230,7 @@ function M.host_lost(reason)
         return item.text
       end, unsent)
     )
+    require('acp.chat.lost').tell(chat, reason)
     touch(chat)
   end
 end

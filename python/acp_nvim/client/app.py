@@ -39,7 +39,8 @@ class App:
     def __init__(self, editor: Editor, spawn: Callable[..., None], hello: payloads.Hello) -> None:
         self._editor = editor
         self._spawn = spawn
-        self._icons = icons_named(hello.icons)
+        own = hello.settings.get("icons")
+        self._icons = icons_named(own if isinstance(own, dict) else hello.icons)
         self._ascii = hello.icons == "ascii"
         self._settings = hello.settings
         self._chats: dict[int, Chat] = {}
