@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import anyio
@@ -45,7 +45,8 @@ class Connection:
     """A connection is started by the first chat that needs it and shared by all that have the same key.
 
     Starting is one attempt for all who wait (C29). When the agent ends, every chat is told once; the
-    next ``ready`` makes a new attempt.
+    next ``ready`` makes a new attempt. ``restarts`` counts how often the user wanted a new process:
+    who waits for the old one when it grows should ask again.
     """
 
     def __init__(self, agent: str, cwd: str, config: AgentConfig, demo: bool, services: Services) -> None:
@@ -59,6 +60,8 @@ class Connection:
         self.trace = Trace(services.clock, services.secrets)
         self.on_lost: Callable[[Failure], Awaitable[None]] | None = None
         self.ready_after = 0.0  # seconds the last start took
+        self.restarts = 0
+        self.restarting = False  # the old process is ended to make room for a new one
         self._services = services
         self._process: AgentProcess | None = None
         self._adapter: AcpV1 | None = None
@@ -66,6 +69,8 @@ class Connection:
         self._ended = anyio.Event()
         self._ended.set()
         self._stopping = False
+        self._launching: anyio.CancelScope | None = None
+        self._since = 0.0  # when the last start began
 
     async def ready(self) -> Agent:
         """Return the connected agent; start it first if it does not run. Raises AgentError."""
@@ -73,6 +78,7 @@ class Connection:
             await self._ended.wait()
         if self.state in ("off", "lost"):
             self.state, self.failure, self._stopping = "starting", None, False
+            self.info, self.restarting = None, False
             self._settled, self._ended = anyio.Event(), anyio.Event()
             self._services.spawn(self._serve)
         await self._settled.wait()
@@ -80,9 +86,17 @@ class Connection:
             raise AgentError(self.failure or Failure(f"{self.agent} was stopped", kind="transport"))
         return self._adapter
 
-    async def stop(self) -> None:
-        """End the agent: stdin first, then signals to everything it started. Returns when it is gone."""
+    async def stop(self, *, again: bool = False) -> None:
+        """End the agent: stdin first, then signals to everything it started. Returns when it is gone.
+
+        ``again``: the user wants a new process; who asks for it is the caller's business.
+        """
         self._stopping = True
+        if again:
+            self.restarts += 1
+            self.restarting = True
+        if self._launching is not None:
+            self._launching.cancel()
         if self._process is not None:
             await self._process.stop()
         await self._ended.wait()
@@ -99,20 +113,29 @@ class Connection:
         except AgentError as error:
             self.failure = error.failure
         finally:
-            was_ready = self.state == "ready"
-            self.state = "lost"
-            self._adapter = None
+            await self._over()
             self._process = None
-            self._settled.set()
             self._ended.set()
+
+    async def _over(self) -> None:
+        """Tell who waits and who works with the agent, before its last descendants are gone."""
+        was_ready = self.state == "ready"
+        self.state = "lost"
+        self._adapter = None
+        self._settled.set()
         if was_ready and self.on_lost is not None and self.failure is not None:
             await self.on_lost(self.failure)
 
     async def _run(self, started: float) -> None:
-        launch = await resolve(self.agent, self.config, self.demo)
-        self._services.secrets.add(launch.secrets)
-        process = await self._start_process(launch)
-        self._process = process
+        self._since = started
+        with anyio.CancelScope() as self._launching:
+            launch = await resolve(self.agent, self.config, self.demo)
+            self._services.secrets.add(launch.secrets)
+            self._process = await self._start_process(launch)
+        self._launching = None
+        process = self._process
+        if process is None:
+            raise AgentError(self._stopped())
         try:
             adapter = AcpV1(
                 StdioTransport(process.stdout, process.stdin),
@@ -130,6 +153,7 @@ class Connection:
                 group.cancel_scope.cancel()
             if self.failure is None:
                 self.failure = await self._why_lost(reason)
+            await self._over()
         finally:
             with anyio.CancelScope(shield=True):
                 await process.stop()
@@ -138,21 +162,33 @@ class Connection:
         try:
             return await self._services.spawner.start(launch.argv, cwd=self.cwd, env=launch.env)
         except LaunchError as error:
-            raise AgentError(
-                Failure(
+            if not await anyio.Path(self.cwd).is_dir():
+                failure = Failure(
+                    f"{self.agent} did not start: the folder {self.cwd} does not exist",
+                    kind="transport",
+                    remedy="make it again, then :AcpRestart; :AcpChat! works in the present folder",
+                )
+            else:
+                name = launch.argv[0]
+                install = "" if "/" in name else f", or install {name}"
+                failure = Failure(
                     f"{self.agent} did not start: {error}",
                     kind="transport",
-                    data=error.details,
-                    remedy=f"set agents.{self.agent}.command, or install {launch.argv[0]}",
+                    data=[line for line in error.details if not line.startswith("command: ")],
+                    remedy=f"set agents.{self.agent}.command{install}; then :AcpRestart",
                 )
-            ) from error
+            raise AgentError(failure) from error
 
     async def _handshake(self, adapter: AcpV1, started: float) -> None:
         try:
             self.info = await adapter.connect()
         except AgentError as error:
             if error.failure.kind != "transport" and self.failure is None:
-                self.failure = error.failure
+                self.failure = replace(
+                    error.failure,
+                    message=f"{self.agent} cannot be used: {error.failure.message}",
+                    remedy=error.failure.remedy or ":AcpRestart tries again; :AcpTrace has the full answer",
+                )
             await adapter.close()
             return
         self._adapter = adapter
@@ -172,10 +208,37 @@ class Connection:
 
     def _describe_end(self, process: AgentProcess, reason: str) -> Failure:
         if self._stopping:
-            return Failure(f"{self.agent} was stopped", kind="transport", remedy=":AcpRestart")
+            return self._stopped()
         exited = reason in GONE and process.returncode is not None
         what = f"{self.agent} {process.describe_exit()}" if exited else f"{self.agent}: {reason}"
+        remedy = ":AcpRestart starts it again"
         if self.state == "starting":
             what += ", before it was ready"
-        tail = [self._services.secrets.mask(line) for line in process.stderr.lines()[-STDERR_LINES:]]
-        return Failure(what, kind="transport", data=tail, remedy=":AcpRestart")
+            remedy = ":AcpRestart tries again; :AcpTrace has all it said"
+        elif self.info is not None and (self.info.can_resume or self.info.can_load):
+            remedy += " and resumes this chat"
+        return Failure(what, kind="transport", data=self.said(STDERR_LINES), remedy=remedy)
+
+    def _stopped(self) -> Failure:
+        """Of kind ``cancelled``: the user wanted it, so nothing is wrong."""
+        return Failure(f"{self.agent} was stopped by :AcpRestart", kind="cancelled", remedy=":AcpRestart")
+
+    def said(self, lines: int) -> list[str]:
+        """The last lines the agent wrote to stderr, without secrets."""
+        if self._process is None:
+            return []
+        return [self._services.secrets.mask(line) for line in self._process.stderr.lines()[-lines:]]
+
+    def slow(self, seconds: float) -> Failure:
+        """What there is to say of an agent that has not become ready within ``seconds``."""
+        if self.state == "ready":
+            waits = "it does not answer session/new"
+        elif self._process is None:
+            waits = f"the commands of agents.{self.agent}.env have not ended"
+        else:
+            waits = "it does not answer initialize"
+        lines = self.said(STDERR_LINES // 3)
+        stray = self.trace.stray(self._since)
+        if stray is not None and self.state != "ready":
+            lines.append(f"It prints what is not ACP: “{stray}”. Is agents.{self.agent}.command right?")
+        return Failure(f"{self.agent} is still starting: {waits} ({seconds:g} s)", kind="slow", data=lines)

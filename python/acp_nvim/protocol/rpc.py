@@ -29,7 +29,7 @@ from acp_nvim.wire.base import RequestId
 from acp_nvim.wire.decode import Codec, encode
 from acp_nvim.wire.tolerant import WireError
 
-from .rpc_errors import ConnectionLostError, RpcError, body_of
+from .rpc_errors import CLOSED_OUTPUT, ConnectionLostError, RpcError, body_of
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ class Peer:
                         if self.lost is not None:
                             return
                         await self._read(line)
-            reason = "the agent closed its output"
+            reason = CLOSED_OUTPUT
         except TransportError as error:
             reason = str(error)
         finally:

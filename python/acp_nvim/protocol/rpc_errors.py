@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_nvim.session.ports import RequestError
+from acp_nvim.transport import NOT_READING
 from acp_nvim.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, ErrorBody
 from acp_nvim.wire.tolerant import WireError
 
@@ -20,6 +21,11 @@ class RpcError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
+
+
+CLOSED_OUTPUT = "the agent closed its output"
+GONE = frozenset((CLOSED_OUTPUT, NOT_READING))
+"""Reasons for the end of a connection that its process can tell more about: how it exited."""
 
 
 class ConnectionLostError(Exception):

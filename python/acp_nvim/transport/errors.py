@@ -21,6 +21,9 @@ class LineTooLongError(TransportError):
         self.lines = lines
 
 
+NOT_READING = "the agent does not read its input any more"
+
+
 class TransportClosedError(TransportError):
-    def __init__(self, message: str = "the agent does not read its input any more") -> None:
+    def __init__(self, message: str = NOT_READING) -> None:
         super().__init__(message)

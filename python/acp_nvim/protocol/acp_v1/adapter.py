@@ -44,9 +44,9 @@ T = TypeVar("T")
 class AcpV1:
     """``run`` reads the connection and must be running for everything else to get its answers.
 
-    ``label`` is the agent's name in messages. ``why_lost`` is awaited when a turn was cut off by the end
-    of the connection: it knows the process. ``mcp_servers`` as in mcp.servers. ``observer`` is the
-    trace's: (direction, line, note).
+    ``label`` is the agent's name in messages. ``why_lost`` is awaited, with the reason, when a request was
+    cut off by the end of the connection: it knows the process. ``mcp_servers`` as in mcp.servers.
+    ``observer`` is the trace's: (direction, line, note).
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class AcpV1:
         questions: Questions,
         label: str = "the agent",
         observer: Observer | None = None,
-        why_lost: Callable[[], Awaitable[Failure]] | None = None,
+        why_lost: Callable[[str], Awaitable[Failure]] | None = None,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.info: AgentInfo | None = None
@@ -310,7 +310,7 @@ class AcpV1:
 
     async def _lost(self, error: ConnectionLostError) -> Failure:
         if self._why_lost is not None:
-            return await self._why_lost()
+            return await self._why_lost(error.reason)
         return Failure(f"{self._label}: {error.reason}", kind="transport", remedy=":AcpRestart")
 
     async def _ask(

@@ -111,7 +111,7 @@ async def test_a_failing_handshake_tells_why() -> None:
 
 @pytest.mark.req("V1-19")
 async def test_the_end_of_the_connection_fails_the_handshake() -> None:
-    async def why() -> Failure:
+    async def why(_reason: str) -> Failure:
         return Failure("robo exited (3)", kind="transport")
 
     async with connected(why_lost=why) as bench:

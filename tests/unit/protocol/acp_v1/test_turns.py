@@ -199,7 +199,8 @@ async def test_a_prompt_without_a_session_ends_at_once() -> None:
 
 @pytest.mark.req("V1-19")
 async def test_a_lost_connection_ends_the_turn_as_lost() -> None:
-    async def why() -> Failure:
+    async def why(reason: str) -> Failure:
+        assert reason == "the agent closed its output"
         await anyio.lowlevel.checkpoint()
         return Failure("robo exited (1)", kind="transport", data=["last words"])
 
