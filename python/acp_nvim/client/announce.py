@@ -119,7 +119,8 @@ class Announcer:
             chat.session,
             queued=len(chat.queue),
             failure=chat.failure,
-            starting=chat.session.state == "starting",
+            starting=chat.session.state == "starting" or chat.starting,
+            silent=chat.slow_s,
         )
         # An empty patch still tells Lua that its last send was handled.
         if patch or self._seen.get(chat.n) != chat.seen:

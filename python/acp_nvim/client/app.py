@@ -91,7 +91,7 @@ class App:
             case "close":
                 self._spawn(self._close, _as(payloads.OfChat, payload).chat)
             case "restart":
-                self._spawn(self._restart, _as(payloads.OfChat, payload).chat)
+                self._spawn(self._restart, _as(payloads.Restart, payload))
             case "login":
                 login = _as(payloads.Login, payload)
                 self._spawn(self._login, login.chat, login.method)
@@ -118,7 +118,7 @@ class App:
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
         wiring = Wiring(self._store, self._frames, self._announcer)
-        chat = Chat(request.chat, session, connection, transcript, wiring)
+        chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
         self._chats[request.chat] = chat
         self._store.add(session)
         self._frames.add(transcript)
@@ -166,12 +166,15 @@ class App:
         if not self._chats_of(chat.connection):
             await chat.connection.stop()
 
-    async def _restart(self, n: int) -> None:
-        chat = self._chats.get(n)
+    async def _restart(self, request: payloads.Restart) -> None:
+        chat = self._chats.get(request.chat)
         if chat is None:
             return
-        chats = self._chats_of(chat.connection)
-        await chat.connection.stop()
+        connection = chat.connection
+        if request.config is not None:
+            connection.config, connection.demo = request.config, request.demo
+        chats = self._chats_of(connection)
+        await connection.stop(again=True)
         for each in chats:
             self._spawn(each.start)
 
@@ -179,31 +182,35 @@ class App:
         chat = self._chats.get(n)
         if chat is None:
             return
+        name = chat.session.agent
         try:
             agent = await chat.connection.ready()
         except AgentError as error:
-            chat.note("error", error.failure.message, [error.failure.remedy or ":AcpTrace"])
+            if chat.failure is not error.failure:  # else the chat says it
+                chat.note("error", error.failure.message, [error.failure.remedy or ":AcpTrace"])
             return
         methods = [m for m in (agent.info.auth_methods if agent.info else ()) if m.type == "agent"]
         if method is None:
             if not methods:
                 chat.note(
                     "warning",
-                    f"{chat.session.agent} offers no login the editor can do.",
+                    f"{name} offers no login the editor can do.",
                     ["Log in with the agent's own program, then :AcpRestart"],
                 )
                 return
             rows = [known(id=m.id, name=m.name, description=m.description) for m in methods]
-            self._announcer.call(chat, "acp.login", "choose", chat.session.agent, rows)
+            self._announcer.call(chat, "acp.login", "choose", name, rows)
             return
         try:
             await agent.authenticate(method)
         except AgentError as error:
-            chat.note("error", f"not logged in: {error.failure.message}", [":AcpLogin"])
+            if error.failure.kind != "transport":  # else its end is told
+                chat.note("error", f"not logged in: {error.failure.message}", [":AcpLogin tries again"])
             return
-        chat.note("info", f"logged in to {chat.session.agent}")
-        if chat.failure is not None:
-            await chat.start()
+        chat.note("info", f"logged in to {name}")
+        for each in self._chats_of(chat.connection):
+            if each is chat or (each.failure is not None and each.failure.kind == "auth"):
+                self._spawn(each.start)
 
     # -- questions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -12,6 +12,7 @@ from acp_nvim.session.entities import Block, Failure, Note, Session
 from acp_nvim.session.events import NoteShown, StateSet, TurnStarted
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.session.store import Store
+from acp_nvim.view.ends import failure_lines, failure_title
 from acp_nvim.view.frames import Frames
 from acp_nvim.view.head import Head
 from acp_nvim.view.transcript import Transcript
@@ -56,8 +57,10 @@ class Chat:
     transcript: Transcript
     wiring: Wiring
     queue: list[Prompt] = field(default_factory=list)
+    reopened: bool = False  # the transcript holds what a host that was lost has written
     agent: Agent | None = None
     failure: Failure | None = None
+    slow_s: int | None = None  # the start takes longer than so many seconds
     closed: bool = False
     seen: int = 0  # number of the last send that was handled
     _wake: anyio.Event = field(default_factory=anyio.Event)
@@ -68,50 +71,90 @@ class Chat:
     # -- starting
 
     async def start(self) -> None:
-        """Connect and create (or take up again) the session. Failures are shown, never raised."""
-        if self._starting or self.closed:
+        """Connect and create (or take up again) the session. Failures are shown, never raised.
+
+        An agent that is stopped to be started again meanwhile is waited for: it is one start to the user.
+        """
+        if self._starting or self.closed or self.agent is not None:
             return
         self._starting, self.failure = True, None
         self.wiring.store.apply(self.session, StateSet("starting"))
         self.head("starting")
-        self.push()
-        try:
-            await self._open_session()
-        except AgentError as error:
-            self.fail(error.failure)
+        self.show_queue()
+        failure = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch_start)
+            attempt = -1
+            while attempt != self.connection.restarts and not self.closed:
+                attempt = self.connection.restarts
+                failure = await self._open_session()
+            group.cancel_scope.cancel()
+        self._starting, self.slow_s = False, None
+        if failure is not None:
+            self.fail(failure)
             return
-        finally:
-            self._starting = False
         self.head("ready")
         self.wiring.announcer.fire(self, "AcpSession", {})
         self.push()
         self._wake.set()
 
-    async def _open_session(self) -> None:
-        agent = await self.connection.ready()
-        old = self.session.remote_id
-        if old is not None and agent.info is not None and (agent.info.can_resume or agent.info.can_load):
-            await agent.resume_session(self.session, old)
-            self.note("info", "resumed: the agent remembers this chat")
+    async def _open_session(self) -> Failure | None:
+        """Returns why there is no session, if there is none."""
+        name = self.session.agent
+        try:
+            agent = await self.connection.ready()
+            old = self.session.remote_id
+            if old is not None and agent.info is not None and (agent.info.can_resume or agent.info.can_load):
+                await agent.resume_session(self.session, old)
+                self.note("info", f"resumed: {name} remembers this chat")
+            else:
+                await agent.new_session(self.session)
+                if old is not None and (self.session.turns or self.reopened):
+                    self.note("warning", f"{name} cannot resume: it does not remember this chat")
+            self.agent = agent
+        except AgentError as error:
+            failure = error.failure
+            if failure.kind in ("auth", "transport", "cancelled") or self.connection.state != "ready":
+                return failure
+            return replace(
+                failure,
+                message=f"{name} could not start the session: {failure.message}",
+                remedy=":AcpRestart tries again; :AcpTrace has the full answer",
+            )
+        return None
+
+    async def _watch_start(self) -> None:
+        """Say so when the agent takes long to start (``stall_s`` of its settings)."""
+        seconds = self.connection.config.stall_s
+        await anyio.sleep(seconds)
+        slow = self.connection.slow(seconds)
+        lines = [
+            *failure_lines(slow, self.session.agent),
+            ":AcpTrace shows what was said",
+            ":AcpRestart starts it again",
+            ":AcpCancel gives your text back",
+        ]
+        self.slow_s = int(seconds)
+        if self.session.turns or self.reopened:
+            self.note("warning", slow.message, lines)
         else:
-            await agent.new_session(self.session)
-            if old is not None:
-                self.note("warning", f"{self.session.agent} cannot resume: it does not remember this chat")
-        self.agent = agent
+            self.head("slow", slow.message, lines)
+        self.push()
 
     def fail(self, failure: Failure) -> None:
         """The agent is not there: say so, and give the user's text back."""
         self.failure, self.agent = failure, None
         self.wiring.store.apply(self.session, StateSet("lost"))
-        lines = [str(line) for line in failure.data] if isinstance(failure.data, list) else []
-        if self.queue:
-            lines.append("Your text is back in the prompt.")
-        lines.extend([failure.remedy] if failure.remedy else [])
-        if self.session.turns:
+        if failure.kind == "cancelled":  # a restart is under way, and says more soon
+            self.give_back()
+            return
+        title = failure_title(failure)
+        lines = failure_lines(failure, self.session.agent, given_back=bool(self.queue))
+        if self.session.turns or self.reopened:
             self.head("ready")
-            self.note("error", failure.message, lines)
+            self.note("error", title, lines)
         else:
-            self.head("failed", failure.message, lines)
+            self.head("failed", title, lines)
         self.give_back()
         self.push()
 
@@ -140,13 +183,9 @@ class Chat:
     def send(self, prompt: Prompt, *, now: bool, seq: int) -> None:
         """Queue a prompt; it goes out when the session is ready and no turn runs (V1-70)."""
         self.seen = max(self.seen, seq)
-        if self.failure is not None and not self._starting:
+        if self.failure is not None and not self.starting:
             self.queue.append(prompt)
-            self.note(
-                "error",
-                "not sent: the agent is not running. Your text is back in the prompt.",
-                [":AcpRestart"],
-            )
+            self._not_sent(self.failure)
             self.give_back()
             self.push()
             return
@@ -154,16 +193,30 @@ class Chat:
         self.show_queue()
         self._wake.set()
 
+    @property
+    def starting(self) -> bool:
+        """Whether a session is being made, or will be as soon as the old process is gone."""
+        return self._starting or self.connection.restarting
+
+    def _not_sent(self, failure: Failure) -> None:
+        """Say why a prompt does not go out: once, however often the user tries."""
+        auth = failure.kind == "auth"
+        why = f"{self.session.agent} is not logged in" if auth else "the agent is not running"
+        title = f"not sent: {why}. Your text is back in the prompt."
+        last = self.session.items[-1] if self.session.items else None
+        if not isinstance(last, Note) or last.title != title:
+            self.note("error", title, [":AcpLogin" if auth else ":AcpRestart"])
+
     def give_back(self) -> None:
         """Return every unsent prompt to the prompt buffer, in order."""
-        if self.queue:
-            text = "\n".join(prompt.text for prompt in self.queue)
-            self.queue.clear()
-            self.wiring.announcer.call(self, "acp.chat.prompt", "restore", text)
+        text = "\n".join(prompt.text for prompt in self.queue)
+        self.queue.clear()
         self.show_queue()
+        if text:
+            self.wiring.announcer.call(self, "acp.chat.prompt", "restore", text)
 
     def show_queue(self) -> None:
-        waiting = [prompt.text for prompt in self.queue] if self.session.turn or self._starting else []
+        waiting = [prompt.text for prompt in self.queue] if self.session.turn or self.agent is None else []
         self.wiring.announcer.call(self, "acp.chat.prompt", "queue", waiting)
         self.push()
 
@@ -184,6 +237,8 @@ class Chat:
         await agent.prompt(session, blocks)
         self._over.set()
         turn = session.turns[-1]
+        if turn.stop == "lost" and self.agent is agent:
+            self.agent, self.failure = None, turn.error
         await self.wiring.announcer.check_files(self, None)
         await self.wiring.frames.settle(self.n)
         if turn.stop in ("error", "lost"):
@@ -225,8 +280,8 @@ class Chat:
         if self._starting:
             return  # start() reports it
         last = self.session.turns[-1] if self.session.turns else None
-        said = last is not None and last.stop == "lost" and last.error is not None
-        if said and self.session.items and getattr(self.session.items[-1], "turn", None) is last:
+        items = self.session.items
+        if last is not None and last.stop == "lost" and getattr(items[-1], "turn", None) is last:
             self.failure = failure
             self.wiring.store.apply(self.session, StateSet("lost"))
             self.give_back()

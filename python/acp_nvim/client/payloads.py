@@ -80,6 +80,14 @@ class OfChat(msgspec.Struct):
     chat: int
 
 
+class Restart(msgspec.Struct):
+    """``config``: the agent's settings now, which may have changed since the chat was opened."""
+
+    chat: int
+    config: AgentConfig | None = None
+    demo: bool = False
+
+
 class Login(msgspec.Struct):
     chat: int
     method: str | None = None

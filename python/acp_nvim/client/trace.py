@@ -61,6 +61,15 @@ class Trace:
     def entries(self) -> list[Entry]:
         return list(self._ring)
 
+    def stray(self, since: float) -> str | None:
+        """The last line that came after ``since`` and was no message, masked; None if all were."""
+        for entry in reversed(self._ring):
+            if entry.at < since:
+                return None
+            if entry.direction == "in" and entry.note and not entry.note.startswith("lenient"):
+                return one_line(self._secrets.mask(entry.raw[:400].decode("utf-8", "replace")), 60)
+        return None
+
     def lines(self, icons: Literal["unicode", "ascii"] = "unicode") -> tuple[list[str], list[list[Entry]]]:
         """The trace as one line a message, repeats counted, and the messages behind each line."""
         lines: list[str] = []

@@ -215,7 +215,8 @@ class Compaction:
 class Failure:
     """Why something failed.
 
-    ``kind``: auth, not_found, cancelled, unsupported, invalid, generic or transport.
+    ``kind``: auth, not_found, cancelled (the user wanted it), unsupported, invalid, generic, transport, or
+    slow (nothing has failed yet).
     """
 
     message: str

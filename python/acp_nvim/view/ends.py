@@ -21,6 +21,9 @@ DETAIL_LINES = 12
 #: Bytes of one line of ours.
 NOTE_BYTES = 8000
 
+#: Messages of agents that say no more than that a login is needed.
+_AUTH_WORDS = ("authentication required", "auth required", "auth_required", "not logged in", "login required")
+
 _COMMAND = re.compile(r"(?<!\S):[A-Za-z]\w*(?: acp\b)?")
 
 _REMEDIES = {
@@ -86,20 +89,42 @@ def _changed(end: TurnEnd, session: Session) -> str:
 
 
 def _error(drawn: Drawn, stop: str, failure: Failure, look: Look) -> None:
-    if failure.kind == "auth":
-        title = "not logged in"
-    else:
-        title = f"{'connection lost' if stop == 'lost' else 'error'}: {one_line(failure.message)}"
+    if failure.kind == "cancelled":
+        drawn.put((f"{look.icons.rule} {one_line(failure.message)}", "AcpEnd"))
+        return
+    title = failure_title(failure)
+    if failure.kind != "auth":
+        title = f"{'connection lost' if stop == 'lost' else 'error'}: {title}"
         if stop == "error" and failure.code is not None and str(failure.code) not in title:
             title += f" ({failure.code})"
     drawn.put((f"{look.icons.failed} {title}", "AcpError"))
     body = Lines()
-    for line in _details(failure)[-DETAIL_LINES:]:
-        body.put((line, ""))
-    kind = "transport" if stop == "lost" else "limit" if failure.code == 429 else failure.kind
-    remedy = failure.remedy or _REMEDIES.get(kind, ":AcpTrace has the full answer").format(agent=look.agent)
-    put_remedy(body, remedy)
+    for line in failure_lines(failure, look.agent, lost=stop == "lost"):
+        put_remedy(body, line)
     drawn.put_body(body, "output", look.icons)
+
+
+def failure_title(failure: Failure) -> str:
+    """What went wrong, in one line without an icon."""
+    return "not logged in" if failure.kind == "auth" else one_line(failure.message)
+
+
+def failure_lines(failure: Failure, agent: str, *, lost: bool = False, given_back: bool = False) -> list[str]:
+    """What stands below the title: the end of what the agent said, and the remedy.
+
+    ``lost``: the agent is gone. ``given_back``: prompts that were not sent go back to the user.
+    """
+    lines = _details(failure)[-DETAIL_LINES:]
+    if failure.kind == "auth" and failure.message.lower().rstrip(".!") not in _AUTH_WORDS:
+        lines = [one_line(failure.message), *lines]
+    if given_back:
+        lines.append("Your text is back in the prompt.")
+    if failure.kind == "slow":
+        return lines
+    kind = "transport" if lost else "limit" if failure.code == 429 else failure.kind
+    if failure.remedy and failure.remedy != ":AcpLogin":
+        return [*lines, failure.remedy]
+    return [*lines, _REMEDIES.get(kind, ":AcpTrace has the full answer").format(agent=agent)]
 
 
 def _details(failure: Failure) -> list[str]:

@@ -29,12 +29,12 @@ STARTING = "Starting. You can type already; the prompt is sent when the agent is
 class Head:
     """What the client knows. ``commands`` counts slash commands, ``ready_s`` is in seconds.
 
-    ``failure`` and ``lines`` (with the remedies) are for the state ``failed``.
+    ``failure`` and ``lines`` (with the remedies) are for the states ``failed`` and ``slow``: it takes long.
     """
 
     agent: str
     cwd: str
-    state: Literal["starting", "ready", "failed"] | str = "starting"
+    state: Literal["starting", "slow", "ready", "failed"] | str = "starting"
     demo: bool = False
     title: str | None = None
     version: str | None = None
@@ -50,9 +50,12 @@ def draw_head(head: Head, look: Look) -> Drawn:
     """The lines of the head."""
     drawn = Drawn(kind="head", tail=1)
     drawn.put((f"{one_line(head.agent)} in ", ""), (look.folder(head.cwd), "AcpPath"))
-    if head.state == "failed":
-        failed = one_line(head.failure or "the agent is not running")
-        drawn.put((f"{look.icons.failed} {failed}", "AcpError"))
+    if head.state in ("failed", "slow"):
+        said = one_line(head.failure or "the agent is not running")
+        if head.state == "failed":
+            drawn.put((f"{look.icons.failed} {said}", "AcpError"))
+        else:
+            drawn.put((said, "AcpWarn"))
         body = Lines()
         for line in head.lines:
             put_remedy(body, line)

@@ -69,6 +69,7 @@ def status_of(
         "started_ms": int(turn.started * 1000) if turn is not None else None,
         "cancelling": turn.cancelling if turn is not None else False,
         "error": one_line(failure.message, ERROR_CELLS) if failure is not None else None,
+        "login": True if failure is not None and failure.kind == "auth" else None,
         "silent": silent,
     }
     if pending_all is not None:
