@@ -59,9 +59,15 @@ class Desk:
     def close(self, name: str, outcome: str = "withdrawn") -> None:
         self.screen.lua("require('acp.question').close(...)", name, outcome)
 
-    def permit(self, *arguments: Any) -> list[Any]:
-        """Call ``permit`` and return ``[ok, reason]``."""
-        return list(self.screen.lua("return { require('acp.question').permit(...) }", *arguments))
+    def permit(self, *arguments: Any, key: bool = False) -> tuple[bool, str]:
+        """Call ``permit`` (as a command, or as a key) and return what it says: done or not, and why not."""
+        code = (
+            "local name, arguments = ..."
+            " local ok, reason = require('acp.question')[name](unpack(arguments))"
+            " return { ok or false, reason or '' }"
+        )
+        ok, reason = self.screen.lua(code, "permit_key" if key else "permit", list(arguments))
+        return bool(ok), str(reason)
 
     def answers(self) -> list[tuple[str, int]]:
         """What the host was told, in order: question and index."""
@@ -98,6 +104,20 @@ class Desk:
     def wait_listening(self) -> None:
         eventually(lambda: self.screen.funcs.maparg("?", "n", False, True).get("desc"), message="still deaf")
 
+    def open_float(self) -> None:
+        """Enter a float of somebody else, as a picker opens it."""
+        self.screen.lua(
+            "local size = { relative = 'editor', row = 1, col = 1, width = 9, height = 2 }"
+            " vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, size)"
+        )
+
+    def close_float(self) -> None:
+        """Leave it by ``:q`` and go back to the prompt."""
+        win = self.screen.api.get_current_win()
+        self.screen.keys(":q<CR>")
+        eventually(lambda: not self.screen.api.win_is_valid(win))
+        self.screen.command("wincmd b")
+
     def mode(self) -> str:
         return str(self.screen.api.get_mode()["mode"])
 
@@ -107,3 +127,19 @@ def desk(start_screen: StartScreen, *, show: bool = True, focus: bool = True, **
     if show:
         made.show(focus=focus)
     return made
+
+
+# The time a test gives a fault to show itself where nothing may happen: longer than the 400 ms of rest.
+REST_MS = 700
+
+
+def rest(made: Desk) -> None:
+    """Let Neovim sit idle for longer than the time after which a question may be entered."""
+    made.screen.lua("vim.wait(...)", REST_MS)
+
+
+def open_file(made: Desk) -> int:
+    """Put the cursor into the code window and return its id."""
+    win = made.screen.lua("return vim.fn.win_getid(1)")
+    made.screen.api.set_current_win(win)
+    return int(win)

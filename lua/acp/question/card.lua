@@ -28,7 +28,9 @@ end
 ---@return string[] lines
 local function content(question)
   local plain = require('acp.message').plain
-  local lines = vim.tbl_map(plain, question.lines)
+  -- Byte for byte, so that the marks fit; a newline in a line would fail.
+  local function whole(line) return (line:gsub('[%z\1-\8\10-\31\127]', ' ')) end
+  local lines = vim.tbl_map(whole, question.lines)
   table.insert(lines, '')
   local width = #tostring(#question.options)
   for i, option in ipairs(question.options) do

@@ -41,6 +41,10 @@ local function float(question)
     width = width,
     height = 1,
   }
+  if M.question() and api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage() then
+    M.close()
+    shown = question
+  end
   if win and api.nvim_win_is_valid(win) then
     api.nvim_buf_set_lines(api.nvim_win_get_buf(win), 0, -1, false, { text })
     api.nvim_win_set_config(win, config)

@@ -206,6 +206,10 @@ local function attempt()
   if leaving_insert and inserting() then return end
   leaving_insert = false
   local asked, now = picker.question(), card.get()
+  if calm.remaining() > 0 then
+    M.poke() -- the timer may be a millisecond early
+    return
+  end
   if asked then
     -- A picker that was closed without a word must not keep back the others.
     if picker.lost() and calm_for(asked) then M.put_off(asked) end
@@ -213,12 +217,7 @@ local function attempt()
   end
   if now and now.entered then return end
   local question = queue.next(place.current(), place.visible)
-  if not question then return end
-  if calm.remaining() > 0 then
-    M.poke()
-  elseif calm_for(question) then
-    begin(question, function() return calm_for(question) end)
-  end
+  if question and calm_for(question) then begin(question, function() return calm_for(question) end) end
 end
 
 ---Try again when the keyboard will have rested long enough. Nothing runs while nothing happens.
