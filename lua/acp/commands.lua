@@ -101,7 +101,9 @@ function M.restart()
     return tell(nil, 'no chat to restart; :AcpChat opens one')
   end
   require('acp.status').restarted(chat.n)
-  require('acp.host').event('restart', { chat = chat.n })
+  local config, demo = require('acp.chat.start').config_of(chat.agent)
+  require('acp.chat').configure(chat, config, demo)
+  require('acp.host').event('restart', { chat = chat.n, config = config, demo = demo })
 end
 
 ---@param args {args: string}

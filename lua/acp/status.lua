@@ -44,6 +44,7 @@ local M = {}
 ---@field cancelling? boolean
 ---@field label? string
 ---@field silent? integer
+---@field login? boolean the agent wants a login
 ---@field working? boolean other work goes on while a question is open
 
 local chats = {} ---@type table<integer, acp.RawStatus>
@@ -186,6 +187,11 @@ function M.sent(chat, text)
     entry.state, entry.stop_reason, entry.error, entry.started_ms = 'running', nil, nil, nil
   elseif entry.state ~= 'failed' then
     entry.queued = entry.queued + 1
+  elseif host_state() ~= 'ready' then
+    -- A new host is started by this send, and the agent with it.
+    entry.state, entry.error, entry.login = 'starting', nil, nil
+    entry.told.state = 'starting'
+    entry.queued = entry.queued + 1
   end
   touch(chat)
   return entry.seq
@@ -210,6 +216,7 @@ end
 function M.restarted(chat)
   local entry = chats[chat]
   entry.state, entry.error, entry.cancelling, entry.silent = 'starting', nil, nil, nil
+  entry.login = nil
   entry.told.state = 'starting'
   touch(chat)
 end
@@ -219,7 +226,7 @@ end
 function M.host_lost(reason)
   require('acp.question').reset()
   for chat, entry in pairs(chats) do
-    local unsent = entry.sent
+    local unsent, ran = entry.sent, entry.state == 'running' or entry.state == 'waiting'
     entry.state, entry.error, entry.sent = 'failed', reason, {}
     entry.told = { state = 'failed', queued = 0 }
     entry.seq = 0 -- the next host counts anew
@@ -230,8 +237,12 @@ function M.host_lost(reason)
         return item.text
       end, unsent)
     )
-    require('acp.chat.lost').tell(chat, reason)
+    require('acp.chat.lost').tell(chat, (reason:gsub(': next command.*', '')))
     touch(chat)
+    if ran then
+      entry.stop_reason = 'lost'
+      require('acp.events').fire(chat, 'AcpTurnEnd', { stop_reason = 'lost', error = reason })
+    end
   end
 end
 

@@ -233,7 +233,7 @@ def test_cancel_restart_login_and_permit(start_nvim: StartNvim) -> None:
     nvim.command("AcpCancel!")
     assert events(nvim, "cancel") == [{"chat": 1, "queue": False}, {"chat": 1, "queue": True}]
     nvim.command("AcpRestart")
-    assert events(nvim, "restart") == [{"chat": 1}]
+    assert events(nvim, "restart") == [{"chat": 1, "config": {"command": ["sh"]}, "demo": False}]
     nvim.command("AcpLogin")
     nvim.command("AcpLogin claude")
     assert events(nvim, "login") == [{"chat": 1}, {"chat": 1}]

@@ -11,6 +11,7 @@ local api = vim.api
 ---@field prompt integer buffer of the prompt
 ---@field cwd string
 ---@field used integer when it was last focused, on a counter
+---@field open table what the host was told of it; acp.host keeps the same table
 ---@field view? table winsaveview() of the transcript when it was last closed; nil: at the end
 
 local chats = {} ---@type table<integer, acp.Chat>
@@ -135,7 +136,8 @@ function M.create(agent, cwd, config, demo)
     local taken = vim.fn.bufexists(('acp://%s/%d'):format(agent, count))
   until taken == 0
   clock = clock + 1
-  local chat = { n = count, agent = agent, demo = demo, cwd = cwd, used = clock, buf = 0, prompt = 0 }
+  local chat = { n = count, agent = agent, demo = demo, cwd = cwd, used = clock }
+  chat.buf, chat.prompt, chat.open = 0, 0, {}
   chats[chat.n] = chat
   chat.buf = api.nvim_create_buf(false, true)
   chat.prompt = api.nvim_create_buf(false, true)
@@ -148,15 +150,24 @@ function M.create(agent, cwd, config, demo)
   M.show_start(chat)
   require('acp.chat.prompt').attach(chat)
   require('acp.chat.keys').attach(chat)
-  require('acp.host').event('open', {
+  chat.open = {
     chat = chat.n,
     agent = agent,
     buf = chat.buf,
     cwd = cwd,
     demo = demo,
-    config = next(config) and config or vim.empty_dict(),
-  })
+    config = config,
+  }
+  require('acp.host').event('open', chat.open)
   return chat
+end
+
+---The agent of a chat is started again, with the settings of now; another host gets them too.
+---@param chat acp.Chat
+---@param config acp.AgentConfig
+---@param demo boolean
+function M.configure(chat, config, demo)
+  chat.open.config, chat.open.demo, chat.demo = config, demo, demo
 end
 
 ---Set the filetypes of a chat that is on the screen for the first time: what the user's ftplugin does, to

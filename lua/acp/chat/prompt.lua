@@ -31,11 +31,24 @@ local function set_text(chat, text)
   end
 end
 
+---The prompts that wait: those the host has told, and those a host that is starting has not taken yet.
+---@param n integer
+---@return string[]
+function M.queued_texts(n)
+  local texts = vim.list_extend({}, states[n] and states[n].queue or {})
+  if require('acp.host').status().state ~= 'ready' then
+    for _, item in ipairs(require('acp.status').raw(n).sent) do
+      table.insert(texts, item.text)
+    end
+  end
+  return texts
+end
+
 ---Number of queued prompts.
 ---@param n integer
 ---@return integer
 function M.queued(n)
-  return states[n] and #states[n].queue or 0
+  return #M.queued_texts(n)
 end
 
 ---@param chat acp.Chat
@@ -75,9 +88,10 @@ function M.refresh(n)
       virt_text_pos = 'overlay',
     })
   end
-  if #state.queue > 0 then
+  local queue = M.queued_texts(n)
+  if #queue > 0 then
     local icon, rows, width = require('acp.icons').get().queue, {}, cells(chat)
-    for i, text in ipairs(state.queue) do
+    for i, text in ipairs(queue) do
       local row = ('%s queued %d  %s'):format(icon, i, message.plain(text))
       table.insert(rows, { { message.cut(row, width), 'AcpQueued' } })
     end

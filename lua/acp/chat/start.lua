@@ -14,7 +14,8 @@ local function not_found(name)
   )
 end
 
----Why an agent cannot be started, or nil.
+---Why an agent cannot be started, or nil. Of a command of the user's that is not there the chat itself tells:
+---command, reason, where it was looked for (C28).
 ---@param name string
 ---@return string?
 local function obstacle(name)
@@ -30,9 +31,9 @@ local function obstacle(name)
     return ('agents.%s has no command; set agents.%s.command'):format(name, name)
   end
   local entry = require('acp.catalog').all()[name]
-  local same = entry and entry.command[1] == agent.command[1]
-  local remedy = same and (': ' .. entry.install) or ('; set agents.%s.command'):format(name)
-  return ('%s: %s was not found in $PATH%s'):format(name, agent.command[1], remedy)
+  if entry and entry.command[1] == agent.command[1] then
+    return ('%s: %s was not found in $PATH: %s'):format(name, agent.command[1], entry.install)
+  end
 end
 
 ---The agents of catalog and settings whose program is there.
@@ -90,6 +91,9 @@ local function folder(agent, name)
   end
   if cwd == nil then
     cwd = vim.fn.getcwd()
+    if vim.fn.isdirectory(cwd) == 0 then
+      return require('acp.message').error('the present folder does not exist any more; :cd to another one')
+    end
   end
   if type(cwd) ~= 'string' or vim.fn.isdirectory(vim.fn.expand(cwd)) == 0 then
     return require('acp.message').error(('agents.%s.cwd: there is no folder %s'):format(name, tostring(cwd)))
@@ -97,15 +101,13 @@ local function folder(agent, name)
   return (vim.fn.fnamemodify(vim.fn.expand(cwd), ':p'):gsub('(.)/$', '%1'))
 end
 
+---The settings of an agent as the host takes them: without the folder, without empty tables.
 ---@param name string
----@return acp.Chat?
-local function create(name)
+---@return acp.AgentConfig
+---@return boolean demo the built-in agent
+function M.config_of(name)
   local config = require('acp.config')
   local agent = vim.deepcopy(config.agent(name) or {})
-  local cwd = folder(agent, name)
-  if not cwd then
-    return nil
-  end
   agent.cwd = nil
   for _, key in ipairs({ 'env', 'options', 'client_tools' }) do
     if agent[key] and next(agent[key]) == nil then
@@ -113,7 +115,17 @@ local function create(name)
     end
   end
   local demo = name == config.DEMO and agent.command == nil
-  return require('acp.chat').create(name, cwd, agent, demo)
+  return next(agent) and agent or vim.empty_dict(), demo
+end
+
+---@param name string
+---@return acp.Chat?
+local function create(name)
+  local cwd = folder(require('acp.config').agent(name) or {}, name)
+  if not cwd then
+    return nil
+  end
+  return require('acp.chat').create(name, cwd, M.config_of(name))
 end
 
 ---Show a chat, or make one.

@@ -48,10 +48,14 @@ end
 local function state(chat, entry, icons)
   local running = entry.state == 'running' or (entry.state == 'waiting' and at_work(chat, entry))
   if entry.state == 'failed' then
-    return { icons.failed .. ' failed, :AcpRestart', 'AcpFailed' }
+    local said = entry.login and 'not logged in, :AcpLogin' or 'failed, :AcpRestart'
+    return { icons.failed .. ' ' .. said, 'AcpFailed' }
   end
   if entry.state == 'none' then
     return { 'off' }
+  end
+  if entry.state == 'starting' and entry.silent then
+    return { 'still starting, :AcpRestart', 'AcpWarn' }
   end
   if entry.state == 'starting' then
     return { icons.running .. ' starting', 'AcpRunning' }

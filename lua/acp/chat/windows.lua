@@ -295,10 +295,13 @@ function M.fit(chat)
       local third = math.floor((now + api.nvim_win_get_height(shown.transcript)) / 3)
       local height = math.max(1, math.min(wanted_height(shown.prompt, chat), third)) + bar
       if height ~= now then
+        local view = require('acp.chat.view')
+        local views = view.note(chat.buf)
         local fixed = vim.wo[shown.transcript].winfixheight
         set(shown.transcript, { winfixheight = false })
         api.nvim_win_set_height(shown.prompt, height)
         set(shown.transcript, { winfixheight = fixed })
+        view.follow(views) -- a smaller window shows only the cursor's line, the blank one at the end
         -- A shorter text again: lines that had been scrolled away come back.
         api.nvim_win_call(shown.prompt, function()
           if api.nvim_win_text_height(0, {}).all <= height then

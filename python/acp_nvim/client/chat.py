@@ -79,17 +79,17 @@ class Chat:
             return
         self._starting, self.failure = True, None
         self.wiring.store.apply(self.session, StateSet("starting"))
-        self.head("starting")
-        self.show_queue()
-        failure = None
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._watch_start)
-            attempt = -1
-            while attempt != self.connection.restarts and not self.closed:
-                attempt = self.connection.restarts
+        attempt, failure = -1, None
+        while attempt != self.connection.restarts and not self.closed:
+            attempt = self.connection.restarts
+            self.head("starting")
+            self.show_queue()
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._watch_start)
                 failure = await self._open_session()
-            group.cancel_scope.cancel()
-        self._starting, self.slow_s = False, None
+                group.cancel_scope.cancel()
+            self.slow_s = None
+        self._starting = False
         if failure is not None:
             self.fail(failure)
             return
@@ -104,6 +104,9 @@ class Chat:
         try:
             agent = await self.connection.ready()
             old = self.session.remote_id
+            if self.reopened and not self.session.items:
+                # With something shown already, what a load replays is left out: it stands above.
+                self.note("info", f"{name} was started again")
             if old is not None and agent.info is not None and (agent.info.can_resume or agent.info.can_load):
                 await agent.resume_session(self.session, old)
                 self.note("info", f"resumed: {name} remembers this chat")

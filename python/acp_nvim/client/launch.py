@@ -67,16 +67,17 @@ async def resolve(agent: str, config: AgentConfig, demo: bool) -> Launch:
 async def _ask(agent: str, name: str, argv: list[str]) -> str:
     """Run the command that prints a secret; its first line is the value."""
     where = f"agents.{agent}.env.{name}"
+    remedy = f"check {where}.cmd, then :AcpRestart"
     try:
         with anyio.fail_after(SECRET_TIMEOUT):
             done = await anyio.run_process(argv, check=False)
     except (OSError, TimeoutError) as error:
         why = f"took more than {SECRET_TIMEOUT:.0f} s" if isinstance(error, TimeoutError) else str(error)
-        raise _wrong(f"{where}: {argv[0]}: {why}", "check its cmd") from error
+        raise _wrong(f"{where}: {argv[0]}: {why}", remedy) from error
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     if done.returncode != 0 or not lines:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it printed nothing"]
-        raise _wrong(f"{where}: {argv[0]} failed ({done.returncode}): {said[0]}", "check its cmd")
+        raise _wrong(f"{where}: {argv[0]} failed ({done.returncode}): {said[0]}", remedy)
     return lines[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import anyio
@@ -200,7 +201,7 @@ class AcpV1:
                 if error.code == CANCELLED:
                     self._turn_over(link, "cancelled")
                 else:
-                    self._turn_over(link, "error", failure_of(error, "session/prompt"))
+                    self._turn_over(link, "error", self._failure(error, "session/prompt"))
             except ConnectionLostError as error:
                 self._turn_over(link, "lost", await self._lost(error))
             finally:
@@ -320,9 +321,17 @@ class AcpV1:
         try:
             return await self._peer.request(method, params, codec, then)
         except (RpcError, WireError) as error:
-            raise AgentError(failure_of(error, method)) from error
+            raise AgentError(self._failure(error, method)) from error
         except ConnectionLostError as error:
             raise AgentError(await self._lost(error)) from error
+
+    def _failure(self, error: RpcError | WireError, method: str) -> Failure:
+        """An agent that wants a login we cannot do is not sent to :AcpLogin (V1-36)."""
+        failure = failure_of(error, method)
+        methods = self.info.auth_methods if self.info is not None else ()
+        if failure.kind != "auth" or any(each.type == "agent" for each in methods):
+            return failure
+        return replace(failure, remedy="log in with the agent's own program, then :AcpRestart")
 
     def _info(self) -> AgentInfo:
         if self.info is None:

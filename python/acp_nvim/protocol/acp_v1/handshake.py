@@ -28,7 +28,7 @@ def check_version(response: wire.InitializeResponse) -> None:
         return
     raise AgentError(
         Failure(
-            f"the agent speaks ACP version {theirs}, this client version {VERSION}",
+            f"it speaks ACP version {theirs}, acp.nvim speaks version {VERSION}",
             kind="unsupported",
             remedy="update acp.nvim" if theirs > VERSION else "update the agent",
         )
