@@ -93,13 +93,6 @@ local function dismissed(question)
   M.answer(question, index)
 end
 
----@param question acp.Question
-local function show(question)
-  local new = not question.since
-  card.show(question)
-  if new then require('acp.host').event('shown', { id = question.id }) end
-end
-
 ---Make the card the chooser. Not in Insert mode.
 ---@param question acp.Question
 ---@param insert boolean go back to Insert mode after
@@ -112,7 +105,7 @@ local function enter_chooser(question, insert)
     home = { win = win, insert = insert }
   end
   question.token = nil
-  show(question)
+  card.show(question)
   local now = assert(card.get())
   now.entered = true
   question.put_off = nil
@@ -133,7 +126,7 @@ local function open(question, insert)
     enter_chooser(question, insert)
     return
   end
-  show(question)
+  card.show(question)
   vim.cmd('redraw') -- what is asked about stands on the screen first
   local chat = require('acp.chat').get(question.chat)
   local opened = picker.open(question, function(index)
@@ -303,7 +296,7 @@ function M.update()
   end
   if place.visible(question.chat) or question.wanted or (now and now.entered) then
     notice.close()
-    show(question)
+    card.show(question)
   else
     take_down()
     notice.show(question)
