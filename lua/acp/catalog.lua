@@ -8,6 +8,7 @@ local M = {}
 ---@field install string shell command that installs it
 ---@field login string shell command that logs in
 ---@field home string address of its documentation
+---@field quirks? table<string, string> what the host has to do otherwise for this agent
 
 local entries ---@type table<string, acp.CatalogEntry>?
 

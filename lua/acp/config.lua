@@ -13,6 +13,7 @@ local M = {}
 ---@field agent? string
 ---@field api_key_env? string
 ---@field client_tools? table
+---@field quirks? table<string, string> of the catalog
 
 ---@class acp.Config
 ---@field default_agent? string
@@ -144,7 +145,7 @@ function M.agent(name)
   if not own and not known then
     return nil
   end
-  return vim.tbl_extend('force', known and { command = known.command } or {}, own or {})
+  return vim.tbl_extend('force', known and { command = known.command, quirks = known.quirks } or {}, own or {})
 end
 
 ---Whether the agent's program is there. An agent that is reached over HTTP counts as found.

@@ -29,8 +29,6 @@ class AgentConfig(msgspec.Struct):
     mcp_servers: list[Any] | dict[str, Any] = msgspec.field(default_factory=list)
     options: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
     stall_s: float = 60.0
-    install: str | None = None
-    login: str | None = None
     quirks: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
 
 
