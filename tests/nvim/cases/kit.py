@@ -38,7 +38,7 @@ ways = pytest.mark.parametrize("way", WAYS)
 """For tests that take ``way`` and hand it to ``Stage``."""
 
 
-def update(kind: str, **fields: Any) -> Json:
+def update(kind: str, /, **fields: Any) -> Json:
     """The action of a session/update."""
     return {"update": {"sessionUpdate": kind, **fields}}
 
@@ -150,6 +150,10 @@ class Chat:
         )
         return self.status()
 
+    def wait_pending(self, count: int) -> None:
+        """Wait until so many questions of this chat are open."""
+        eventually(lambda: self.status()["pending"] == count, message=lambda: str(self.status()))
+
     def wait_winbar(self, wanted: str) -> None:
         eventually(lambda: wanted in self.winbar(), message=lambda: f"no {wanted!r}: {self.winbar()}")
 
@@ -159,6 +163,7 @@ class Chat:
             lambda: len(self.events("AcpTurnEnd")) >= count,
             message=lambda: f"no end of turn {count}: {self.status()}\n{self.text()}",
         )
+        assert "acp: error" not in self.screen.messages()  # a normal turn writes nothing there
         return self.events("AcpTurnEnd")[count - 1]
 
     def events(self, name: str) -> list[Json]:
@@ -180,20 +185,30 @@ class Chat:
         self.screen.lua("require('acp.chat.windows').close(require('acp.chat').get(...))", self.n)
 
     def permit(self, choice: str) -> None:
-        """Answer the oldest question of this chat as a user of the interface does."""
+        """Answer the question of this chat that is shown, or its oldest, as a user of the interface does."""
+        self.go()
+        eventually(
+            lambda: self.screen.lua(
+                "local card = require('acp.question.card').get()"
+                " return not card or card.question.chat == ...",
+                self.n,
+            ),
+            message=lambda: f"another chat's question is shown\n{self.screen.text()}",
+        )
+        self.screen.lua("assert(require('acp').permit(...))", choice)
+
+    def go(self) -> None:
+        """Make this the current chat: go to its prompt, if that is on the screen."""
         self.screen.lua(
-            "local n, choice = ... local chat = require('acp.chat').get(n)"
-            " require('acp.chat').focused(chat) assert(require('acp').permit(choice))",
+            "local chat = require('acp.chat').get(...)"
+            " local win = vim.fn.win_findbuf(chat.prompt)[1]"
+            " if win then vim.api.nvim_set_current_win(win) else require('acp.chat').focused(chat) end",
             self.n,
-            choice,
         )
 
     def cancel(self) -> None:
-        self.screen.lua(
-            "local chat = require('acp.chat').get(...)"
-            " require('acp.chat').focused(chat) assert(require('acp').cancel())",
-            self.n,
-        )
+        self.go()
+        self.screen.lua("assert(require('acp').cancel())")
 
     def trace(self) -> str:
         """The trace as ``:AcpTrace`` shows it, read without going there."""
