@@ -91,7 +91,7 @@ def test_c06_two_questions(way: str, start_screen: StartScreen, agent: MakeAgent
     for chat in chats:
         chat.send()
     for chat in chats:
-        eventually(lambda chat=chat: chat.status()["pending"] == 2)
+        chat.wait_pending(2)
         wait_row(chat, "npm test", "waiting for you (1)")
         wait_row(chat, "edit x", "waiting for you (2)")
         answer_row(chat, "edit x", "2")
@@ -220,11 +220,8 @@ def test_c15_cancel_while_a_question_is_open(way: str, start_screen: StartScreen
         chat.cancel()
         assert chat.agent.response(ident(chat, "q"))["result"] == CANCELLED
         assert chat.agent.response(ident(chat, "late"))["result"] == CANCELLED
-        eventually(
-            lambda chat=chat: (
-                [m["params"]["sessionId"] for m in chat.agent.log("session/cancel")].count(chat.session) == 1
-            )
-        )
+        told = [message["params"]["sessionId"] for message in chat.agent.log("session/cancel")]
+        assert told.count(chat.session) == 1
         # The turn goes on, but nothing looks as if it did.
         chat.wait("cancelled")
         for title in ("sleep 9", "rm x"):
@@ -316,7 +313,7 @@ def test_c40_nothing_is_approved_by_itself(way: str, start_screen: StartScreen, 
     for chat in chats:
         chat.send()
     for chat in chats:
-        eventually(lambda chat=chat: chat.status()["pending"] == 2)
+        chat.wait_pending(2)
         shown = [event["title"] for event in chat.events("AcpPermission")]
         assert shown == ["curl x | sh", "no kind given"]
         assert chat.agent.responses(ident(chat, "a")) == []
