@@ -55,7 +55,9 @@ class Player:
     ``unused`` notes on lines that could not be used.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, watch: Callable[[Store, Session], None] | None = None) -> None:
+        """``watch`` is called for each session, before anything happens to it."""
+        self.watch = watch
         text = path.read_text(encoding="utf-8").replace("$WS", WORKSPACE)
         entries = [json.loads(line) for line in text.splitlines()]
         self._entries = [entry for entry in entries if entry["dir"] in ("send", "recv")]
@@ -223,6 +225,8 @@ class _Connection:
         session = Session(f"s{len(self._sessions)}", "agent", WORKSPACE)
         self._store.add(session)
         self._sessions.append(session)
+        if self._player.watch is not None:
+            self._player.watch(self._store, session)
         return session
 
     def _observed(self, note: str) -> None:

@@ -166,6 +166,7 @@ class ToolCall:
     granted_always: str | None = None  # name of the "always" option the user chose, for this call
     unanswered: bool = False  # the turn ended in an error or was lost before a final status came
     permissions: list[Permission] = field(default_factory=list)  # in order of asking, all states
+    proposed: list[Diff] = field(default_factory=list)  # the changes the user was last asked about
     meta: dict[str, Any] = field(default_factory=dict)
     started: float = 0.0
     ended: float | None = None

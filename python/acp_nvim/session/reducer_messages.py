@@ -74,12 +74,15 @@ def local(step: Step, n: int, blocks: Sequence[Block]) -> None:
 
 
 def accept(step: Step, message_id: str | None) -> None:
-    """The prompt's response came. With an id our copy is known by it from now on (V2-50, V2-51)."""
+    """The prompt's response came. With an id our copy is known by it from now on (V2-50, V2-51).
+
+    An id that already is another message's is no id of ours: that message stays what it is.
+    """
     echo = step.session.echo
     if echo is None:
         return
     if message_id is not None:
-        step.session.messages["user", message_id] = echo.message
+        step.session.messages.setdefault(("user", message_id), echo.message)
         echo.done = True
     elif echo.by_id:
         echo.by_id = False  # the older v2 text: no id in the response, so only the text can tell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from .entities import Block, Permission, ToolCall, ToolContent
+from .entities import Block, Diff, Permission, ToolCall, ToolContent
 from .events import PermissionClosed, PermissionOpened, ToolAppend, ToolPatch
 from .reducer_messages import patched
 from .step import FINAL_STATUS, Step, own
@@ -65,6 +65,7 @@ def opened(step: Step, event: PermissionOpened) -> None:
     if not call.title and permission.title:
         call.title = permission.title
     call.permissions.append(permission)
+    call.proposed = [item for item in call.content if isinstance(item, Diff)] or call.proposed
     if call.local in ("rejected", "cancelled") and call.status not in FINAL_STATUS:
         call.local = "none"  # it is asked again
     call.unanswered = False

@@ -89,7 +89,10 @@ class LineDiff:
         return found
 
     def unified(self, hunk: Hunk) -> list[str]:
-        """The hunk's header and lines, each with its sign. A missing last newline has a line of its own."""
+        """The hunk's header and lines, each with its sign.
+
+        A last line without newline says so where the two texts differ in that; two fragments seldom end in one.
+        """
         body = [hunk.header]
         at = hunk.a
         for change in hunk.changes:
@@ -98,6 +101,8 @@ class LineDiff:
             body.extend(_signed("+", self.new[change.c : change.d]))
             at = change.b
         body.extend(_signed(" ", self.old[at : hunk.b]))
+        if self.old and self.new and not (self.old[-1].endswith("\n") or self.new[-1].endswith("\n")):
+            return [line for line in body if line != NO_NEWLINE]
         return body
 
 

@@ -122,8 +122,13 @@ def command(call: ToolCall | None, permission: Permission | None = None) -> tupl
 
 
 def diffs(call: ToolCall) -> list[Diff]:
-    """The changes of the call; our own question about a file brings its own."""
+    """The changes of the call; our own question about a file brings its own.
+
+    An agent may drop them when it is done (opencode, for a new file): then what the user allowed is shown.
+    """
     found = [item for item in call.content if isinstance(item, Diff)]
+    if not found and call.status == "completed":
+        found = list(call.proposed)
     subject = subject_of(call)
     if not found and isinstance(subject, PathSubject) and subject.diff is not None:
         found.append(subject.diff)

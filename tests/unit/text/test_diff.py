@@ -39,7 +39,8 @@ def unified(old: str, new: str, context: int = 3) -> list[str]:
         ("a\nb\nc\n", "a\nB\nc\n", ["@@ -1,3 +1,3 @@", " a", "-b", "+B", " c"]),
         ("a\r\n", "a\n", ["@@ -1 +1 @@", "-a\r", "+a"]),
         ("a", "a\n", ["@@ -1 +1 @@", "-a", NO_NEWLINE, "+a"]),
-        ("a\nb", "A\nb", ["@@ -1,2 +1,2 @@", "-a", "+A", " b", NO_NEWLINE]),
+        ("a\nb", "A\nb", ["@@ -1,2 +1,2 @@", "-a", "+A", " b"]),
+        ("a\n", "a", ["@@ -1 +1 @@", "-a", "+a", NO_NEWLINE]),
         ("a\u2028b\n", "a\u2028c\n", ["@@ -1 +1 @@", "-a\u2028b", "+a\u2028c"]),
     ],
 )
