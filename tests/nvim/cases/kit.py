@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from tests.agents.fixtures import Actions, Json, MakeAgent, ScriptedAgent
-from tests.plugin import Screen, StartScreen, eventually
+from tests.plugin import Screen, StartScreen, eventually, marked
 
 END = {"reply": {"stopReason": "end_turn"}}
 OPTIONS = [
@@ -258,3 +258,8 @@ def play(
     if way == "hidden":
         chats[0].hide()
     return chats
+
+
+def assert_gone(screen: Screen, pid: int) -> None:
+    """Wait until a process of an agent has ended."""
+    eventually(lambda: pid not in marked(screen.marker), message=f"process {pid} lives")

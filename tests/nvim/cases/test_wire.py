@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
-from tests.nvim.cases.kit import END, WATCH, Stage, cut, play, update, ways
-from tests.plugin import Screen, StartScreen, eventually, marked
+from tests.nvim.cases.kit import END, WATCH, Stage, assert_gone, cut, play, update, ways
+from tests.plugin import StartScreen, eventually
 
 STRAY = (
     "Running database migration 3/7\n",
@@ -49,10 +49,6 @@ def peak_memory(pid: int) -> int:
         return 0
     rows = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(row.split()[1]) << 10 for row in rows if row.startswith("VmHWM"))
-
-
-def assert_gone(screen: Screen, pid: int) -> None:
-    eventually(lambda: pid not in marked(screen.marker), message=f"agent {pid} lives")
 
 
 @pytest.mark.req("V1-06")
