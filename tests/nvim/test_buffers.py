@@ -310,3 +310,21 @@ def test_language_servers_hear_of_the_write(start_nvim: StartNvim, short_tmp: Pa
     assert nvim.lua(WRITE, str(path), "two\n")["ok"]
     heard: list[Any] = nvim.lua("return _G.heard")
     assert ["textDocument/didSave", "two\n"] in [list(item) for item in heard]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_appears_under_a_new_buffer_asks_nobody(
+    start_screen: StartScreen, short_tmp: Path, edited: bool
+) -> None:
+    """Neovim has a dialog of its own for that (W13), which no autocommand can prevent."""
+    screen = start_screen()
+    path = short_tmp / "new.txt"
+    screen.command(f"edit {path}")
+    if edited:
+        screen.api.buf_set_lines(0, 0, 1, True, ["mine"])
+    path.write_bytes(b"theirs\n")
+    assert screen.lua(CHECK) == ([str(path)] if edited else [])
+    assert not screen.blocked()
+    assert screen.lines() == (["mine"] if edited else ["theirs"])
+    assert screen.lua(CHECK) == []
+    assert screen.messages() == ""
