@@ -134,7 +134,7 @@ class App:
             connection = Connection(request.agent, request.cwd, request.config, request.demo, self._services)
             connection.on_lost = partial(self._lost, key)
             self._connections[key] = connection
-        elif connection.state in ("off", "lost"):
+        elif connection.vacant:
             connection.config, connection.demo = request.config, request.demo
         return connection
 

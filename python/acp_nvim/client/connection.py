@@ -74,9 +74,9 @@ class Connection:
 
     async def ready(self) -> Agent:
         """Return the connected agent; start it first if it does not run. Raises AgentError."""
-        if self.state in ("off", "lost"):
+        if self.vacant:
             await self._ended.wait()
-        if self.state in ("off", "lost"):
+        if self.vacant:
             self.state, self.failure, self._stopping = "starting", None, False
             self.info, self.restarting = None, False
             self._settled, self._ended = anyio.Event(), anyio.Event()
@@ -100,6 +100,11 @@ class Connection:
         if self._process is not None:
             await self._process.stop()
         await self._ended.wait()
+
+    @property
+    def vacant(self) -> bool:
+        """Whether who wants the agent now gets a new process: the last one has ended, or is being ended."""
+        return self._stopping or self.state in ("off", "lost")
 
     @property
     def pid(self) -> int | None:
