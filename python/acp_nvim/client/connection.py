@@ -134,7 +134,7 @@ class Connection:
     async def _run(self, started: float) -> None:
         self._since = started
         with anyio.CancelScope() as self._launching:
-            launch = await resolve(self.agent, self.config, self.demo)
+            launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
             self._services.secrets.add(launch.secrets)
             self._process = await self._start_process(launch)
         self._launching = None

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import subprocess
 import sys
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.abc import ByteReceiveStream
 
+from acp_nvim.process.environment import MARKER, clean_environment
+from acp_nvim.process.reaper import Reaper
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 
@@ -39,8 +46,11 @@ def demo_command() -> list[str]:
     return [sys.executable, "-I", "-c", _DEMO, root]
 
 
-async def resolve(agent: str, config: AgentConfig, demo: bool) -> Launch:
-    """Work out what to start. Raises AgentError when a secret cannot be had or nothing is configured."""
+async def resolve(agent: str, config: AgentConfig, demo: bool, reaper: Reaper | None = None) -> Launch:
+    """Work out what to start. Raises AgentError when a secret cannot be had or nothing is configured.
+
+    ``reaper`` watches over the commands that print secrets.
+    """
     argv = list(config.command)
     if demo:
         argv = [*demo_command(), *argv]
@@ -51,7 +61,7 @@ async def resolve(agent: str, config: AgentConfig, demo: bool) -> Launch:
     secrets: list[str] = []
     for name, value in raw.items():
         if isinstance(value, dict) and isinstance(value.get("cmd"), list):
-            env[name] = await _ask(agent, name, [str(part) for part in value["cmd"]])
+            env[name] = await _ask(agent, name, [str(part) for part in value["cmd"]], reaper)
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
             env[name] = str(value)
         else:
@@ -64,21 +74,59 @@ async def resolve(agent: str, config: AgentConfig, demo: bool) -> Launch:
     return Launch(argv, env, tuple(secrets))
 
 
-async def _ask(agent: str, name: str, argv: list[str]) -> str:
+async def _ask(agent: str, name: str, argv: list[str], reaper: Reaper | None) -> str:
     """Run the command that prints a secret; its first line is the value."""
     where = f"agents.{agent}.env.{name}"
     remedy = f"check {where}.cmd, then :AcpRestart"
     try:
         with anyio.fail_after(SECRET_TIMEOUT):
-            done = await anyio.run_process(argv, check=False)
+            returncode, stdout, stderr = await _run(argv, reaper)
     except (OSError, TimeoutError) as error:
         why = f"took more than {SECRET_TIMEOUT:.0f} s" if isinstance(error, TimeoutError) else str(error)
         raise _wrong(f"{where}: {argv[0]}: {why}", remedy) from error
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
-    if done.returncode != 0 or not lines:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it printed nothing"]
-        raise _wrong(f"{where}: {argv[0]} failed ({done.returncode}): {said[0]}", remedy)
+    lines = stdout.decode("utf-8", "replace").splitlines()
+    if returncode != 0 or not lines:
+        said = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it printed nothing"]
+        raise _wrong(f"{where}: {argv[0]} failed ({returncode}): {said[0]}", remedy)
     return lines[0]
+
+
+async def _run(argv: list[str], reaper: Reaper | None) -> tuple[int, bytes, bytes]:
+    """Run a command; return its exit code, stdout and stderr. It ends with us, in whatever way we end.
+
+    What it leaves behind by itself, as a password agent that keeps the passphrase, is not ours to end.
+    """
+    marker = str(uuid.uuid4())
+    env = {**clean_environment(os.environ), MARKER: marker}
+    if reaper is not None:
+        reaper.watch(marker)
+    try:
+        async with await anyio.open_process(
+            argv, stdin=subprocess.DEVNULL, env=env, start_new_session=True
+        ) as process:
+            if reaper is not None:
+                reaper.watch(marker, process.pid)
+            try:
+                output: dict[str, bytes] = {}
+                async with anyio.create_task_group() as group:
+                    group.start_soon(_collect, process.stdout, output, "stdout")
+                    group.start_soon(_collect, process.stderr, output, "stderr")
+                    await process.wait()
+            except BaseException:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
+            return await process.wait(), output["stdout"], output["stderr"]
+    finally:
+        if reaper is not None:
+            reaper.forget(marker)
+
+
+async def _collect(source: ByteReceiveStream | None, output: dict[str, bytes], name: str) -> None:
+    assert source is not None, "stdout and stderr are pipes"
+    output[name] = b""
+    async for data in source:
+        output[name] += data
 
 
 def _wrong(message: str, remedy: str) -> AgentError:
