@@ -91,7 +91,7 @@ class LineDiff:
     def unified(self, hunk: Hunk) -> list[str]:
         """The hunk's header and lines, each with its sign.
 
-        A last line without newline says so where the two texts differ in that; two fragments seldom end in one.
+        A missing last newline is only said where the two texts differ in it: fragments seldom end in one.
         """
         body = [hunk.header]
         at = hunk.a
