@@ -103,21 +103,12 @@ class Chat:
         name = self.session.agent
         try:
             agent = await self.connection.ready()
-            old = self.session.remote_id
-            if self.reopened and not self.session.items:
-                # With something shown already, what a load replays is left out: it stands above.
-                self.note("info", f"{name} was started again")
-            if old is not None and agent.info is not None and (agent.info.can_resume or agent.info.can_load):
-                await agent.resume_session(self.session, old)
-                self.note("info", f"resumed: {name} remembers this chat")
-            else:
+            if not await self._resume(agent):
                 await agent.new_session(self.session)
-                if old is not None and (self.session.turns or self.reopened):
-                    self.note("warning", f"{name} cannot resume: it does not remember this chat")
             self.agent = agent
         except AgentError as error:
             failure = error.failure
-            if failure.kind in ("auth", "transport", "cancelled") or self.connection.state != "ready":
+            if _ends_all(failure) or self.connection.state != "ready":
                 return failure
             return replace(
                 failure,
@@ -125,6 +116,30 @@ class Chat:
                 remedy=":AcpRestart tries again; :AcpTrace has the full answer",
             )
         return None
+
+    async def _resume(self, agent: Agent) -> bool:
+        """Take up the session the chat had, if something was said in it; else a new one has to be made.
+
+        An agent that refuses has forgotten it: that is told, and is no failure.
+        """
+        name, old, info = self.session.agent, self.session.remote_id, agent.info
+        if old is None or info is None or not (self.session.turns or self.reopened):
+            return False
+        if not (info.can_resume or info.can_load):
+            self.note("warning", f"{name} cannot resume: it does not remember this chat")
+            return False
+        if not self.session.items:
+            # What a load replays is left out when something is shown already: it stands above.
+            self.note("info", f"{name} was started again")
+        try:
+            await agent.resume_session(self.session, old)
+        except AgentError as error:
+            if _ends_all(error.failure):
+                raise
+            self.note("warning", f"{name} does not remember this chat: {error.failure.message}")
+            return False
+        self.note("info", f"resumed: {name} remembers this chat")
+        return True
 
     async def _watch_start(self) -> None:
         """Say so when the agent takes long to start (``stall_s`` of its settings)."""
@@ -317,6 +332,11 @@ class Chat:
     def push(self) -> None:
         """Send what changed of the status to Lua."""
         self.wiring.announcer.status(self)
+
+
+def _ends_all(failure: Failure) -> bool:
+    """Whether a request failed because of the agent as a whole: nothing else will work either."""
+    return failure.kind in ("auth", "transport", "cancelled")
 
 
 def _context_block(context: Context, embedded: bool) -> Block:
