@@ -16,10 +16,13 @@ from acp_nvim.session.events import (
     TurnStarted,
 )
 from acp_nvim.text.sanitise import one_line
-from acp_nvim.view.status import Status
+from acp_nvim.view.status import LABEL_CELLS, Status
 
 if TYPE_CHECKING:
     from .chat import Chat
+
+#: Cells of a text of the agent in an event; what listens to it may show it anywhere.
+TEXT_CELLS = 400
 
 
 class Announcer:
@@ -93,7 +96,7 @@ class Announcer:
                 "id": call.id,
                 "kind": call.kind,
                 "status": call.status,
-                "title": one_line(call.title, 400),
+                "title": one_line(call.title, TEXT_CELLS),
                 "paths": paths,
             },
         )
@@ -130,8 +133,9 @@ class Announcer:
     def turn_ended(self, chat: Chat, turn: Turn) -> None:
         """The turn is over and its text is in the buffer."""
         self.status(chat)
-        error = turn.error.message if turn.error is not None else None
-        self.fire(chat, "AcpTurnEnd", {"stop_reason": turn.stop or "none", "error": error})
+        error = one_line(turn.error.message, TEXT_CELLS) if turn.error is not None else None
+        stop = one_line(turn.stop, LABEL_CELLS) if turn.stop else "none"
+        self.fire(chat, "AcpTurnEnd", {"stop_reason": stop, "error": error})
 
     def wrote(self, session: Session, path: str) -> None:
         """A file was written for an agent."""
@@ -157,6 +161,9 @@ def _permission(permission: Permission, session: Session) -> dict[str, Any]:
     title = permission.title or (call.title if call is not None else "")
     return {
         "id": permission.id,
-        "title": one_line(title, 400),
-        "options": [{"id": o.id, "name": o.name, "kind": o.kind} for o in permission.options],
+        "title": one_line(title, TEXT_CELLS),
+        "options": [
+            {"id": o.id, "name": one_line(o.name, TEXT_CELLS), "kind": one_line(o.kind, LABEL_CELLS)}
+            for o in permission.options
+        ],
     }
