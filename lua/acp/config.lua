@@ -145,7 +145,8 @@ function M.agent(name)
   if not own and not known then
     return nil
   end
-  return vim.tbl_extend('force', known and { command = known.command, quirks = known.quirks } or {}, own or {})
+  local base = known and { command = known.command, quirks = known.quirks } or {}
+  return vim.tbl_extend('force', base, own or {})
 end
 
 ---Whether the agent's program is there. An agent that is reached over HTTP counts as found.

@@ -47,7 +47,9 @@ local function one_agent(name)
   elseif config.found(name) then
     health.ok(('%s: %s'):format(name, vim.fn.exepath(agent.command[1])))
   else
-    local missing = ('%s: not installed (looked for %s in $PATH)'):format(name, agent.command[1])
+    local program = agent.command[1]
+    local missing = program:find('/', 1, true) and ('%s: %s is not a program'):format(name, program)
+      or ('%s: not installed (looked for %s in $PATH)'):format(name, program)
     local advice = entry and entry.command[1] == agent.command[1] and entry.install
       or ('set agents.%s.command, or install %s'):format(name, agent.command[1])
     if configured then

@@ -17,7 +17,9 @@ local KEY_MS = 250
 ---A question was asked. It is shown, and entered if the user rests in its chat.
 ---@param question acp.Question
 function M.open(question)
-  if queue.get(question.id) then return end
+  if queue.get(question.id) then
+    return
+  end
   queue.add(question)
   stage.update()
 end
@@ -27,20 +29,28 @@ end
 ---@param _outcome? 'selected'|'cancelled'|'withdrawn'
 function M.close(id, _outcome)
   local question = queue.remove(id)
-  if question then stage.drop(question) end
+  if question then
+    stage.drop(question)
+  end
 end
 
 ---The host is gone: nobody waits for an answer any more.
 function M.reset()
-  for _, question in ipairs(queue.of()) do M.close(question.id) end
+  for _, question in ipairs(queue.of()) do
+    M.close(question.id)
+  end
 end
 
 ---The question an answer is for: the one shown now, else the oldest of the current chat.
 ---@return acp.Question?
 local function target()
   local now = card.get()
-  if picker.question() then return picker.question() end
-  if now and api.nvim_win_get_tabpage(now.win) == api.nvim_get_current_tabpage() then return now.question end
+  if picker.question() then
+    return picker.question()
+  end
+  if now and api.nvim_win_get_tabpage(now.win) == api.nvim_get_current_tabpage() then
+    return now.question
+  end
   local chat = require('acp.chat').current()
   return chat and queue.of(chat.n)[1] or nil
 end
@@ -61,17 +71,25 @@ end
 ---@return integer? index 0 cancels
 ---@return string? reason
 local function resolve(question, choice)
-  if choice == 'cancel' then return 0 end
+  if choice == 'cancel' then
+    return 0
+  end
   if choice:find('^%d+$') then
     local index = tonumber(choice) --[[@as integer]]
-    if question.options[index] then return index end
+    if question.options[index] then
+      return index
+    end
     return nil, ('there is no option %s: %s'):format(choice, list_options(question))
   end
   local found = {}
   for i, option in ipairs(question.options) do
-    if option.kind == choice then table.insert(found, i) end
+    if option.kind == choice then
+      table.insert(found, i)
+    end
   end
-  if #found == 1 then return found[1] end
+  if #found == 1 then
+    return found[1]
+  end
   stage.bring_up(question)
   local what = #found == 0 and 'no option is' or 'more than one option is'
   return nil, ('%s %s: %s'):format(what, choice, list_options(question))
@@ -95,7 +113,9 @@ function M.permit(choice, options)
   local question = target()
   if choice == '' then
     question = card.get() and question or notice.question() or question or queue.of()[1]
-    if not question then return nil, 'no question is open' end
+    if not question then
+      return nil, 'no question is open'
+    end
     return M.pick(question.id)
   end
   local word = choice == 'cancel' or choice == 'hide' or vim.tbl_contains(KINDS, choice)
@@ -103,14 +123,20 @@ function M.permit(choice, options)
     local what = question and list_options(question) or table.concat(KINDS, ', ') .. ', a number'
     return nil, ('%s is no answer: %s; cancel, hide'):format(require('acp.message').plain(choice), what)
   end
-  if choice == 'hide' then return M.hide() end
-  if not question then return nil, 'no question is open in this chat' end
+  if choice == 'hide' then
+    return M.hide()
+  end
+  if not question then
+    return nil, 'no question is open in this chat'
+  end
   if options and options.key and not seen(question) then
     stage.bring_up(question)
     return nil
   end
   local index, reason = resolve(question, choice)
-  if not index then return nil, reason end
+  if not index then
+    return nil, reason
+  end
   stage.answer(question, index)
   return true
 end
@@ -119,7 +145,9 @@ end
 ---@param choice string
 ---@return true? ok
 ---@return string? reason
-function M.permit_key(choice) return M.permit(choice, { key = true }) end
+function M.permit_key(choice)
+  return M.permit(choice, { key = true })
+end
 
 ---Open the picker for one question: the user asked for it.
 ---@param id string
@@ -127,7 +155,9 @@ function M.permit_key(choice) return M.permit(choice, { key = true }) end
 ---@return string? reason
 function M.pick(id)
   local question = queue.get(id)
-  if not question then return nil, 'this question is not open any more' end
+  if not question then
+    return nil, 'this question is not open any more'
+  end
   stage.pick(question)
   return true
 end
@@ -138,7 +168,9 @@ end
 function M.hide()
   local now = card.get()
   local question = now and now.question or notice.question()
-  if not question then return nil, 'no question is shown' end
+  if not question then
+    return nil, 'no question is shown'
+  end
   stage.put_off(question)
   return true
 end
@@ -146,7 +178,9 @@ end
 ---Number of open questions.
 ---@param chat? integer nil: of all chats
 ---@return integer
-function M.count(chat) return #queue.of(chat) end
+function M.count(chat)
+  return #queue.of(chat)
+end
 
 ---The open questions, oldest first.
 ---@param chat? integer nil: of all chats

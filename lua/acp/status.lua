@@ -237,7 +237,9 @@ function M.host_lost(reason)
         return item.text
       end, unsent)
     )
-    require('acp.chat.lost').tell(chat, (reason:gsub(': next command.*', '')))
+    local never = require('acp.host').status().state == 'failed' -- no Python could run it
+    local remedy = never and ':AcpInstall, then :AcpRestart' or ':AcpRestart starts it again'
+    require('acp.chat.lost').tell(chat, (reason:gsub(': next command.*', '')), remedy)
     touch(chat)
     if ran then
       entry.stop_reason = 'lost'

@@ -90,7 +90,7 @@ def test_one_agent_on_the_path_is_taken(start_nvim: StartNvim) -> None:
     assert (opened["agent"], opened["demo"], opened["config"]) == (
         "gemini",
         False,
-        {"command": ["gemini", "--acp"]},
+        {"command": ["gemini", "--acp"], "quirks": {"missing_file": "empty"}},
     )
 
 

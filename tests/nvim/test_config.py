@@ -84,7 +84,8 @@ def test_settings_are_plain_for_the_host(start_nvim: StartNvim) -> None:
         command = { 'x' }, cwd = function() return '/' end, env = { A = { cmd = { 'y' } } },
       } },
     })""")
-    (settings,) = events(nvim, "settings")
+    (payload,) = events(nvim, "settings")
+    settings = payload["settings"]
     assert settings["files"]["protected"] == []
     assert settings["agents"] == {"mine": {"command": ["x"], "env": {"A": {"cmd": ["y"]}}}}
     assert settings["icons"]["done"] == "v"

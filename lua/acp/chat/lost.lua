@@ -56,7 +56,8 @@ end
 ---The host has ended.
 ---@param chat integer
 ---@param reason string
-function M.tell(chat, reason)
+---@param remedy string
+function M.tell(chat, reason, remedy)
   local t = blocks.of_chat(chat)
   if not t or not api.nvim_buf_is_loaded(t.buf) then
     return
@@ -65,7 +66,7 @@ function M.tell(chat, reason)
   local icons = require('acp.icons').get()
   local first = ('%s %s'):format(icons.failed, reason)
   local bar = '  ' .. icons.bar .. ' '
-  local lines = { first, bar .. ':AcpRestart starts it again', '' }
+  local lines = { first, bar .. remedy, '' }
   if #t.ids > 0 and t.blocks[t.ids[#t.ids]].deco.kind == 'row' then
     table.insert(lines, 1, '')
   end
