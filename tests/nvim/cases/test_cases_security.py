@@ -9,15 +9,15 @@ import pty
 import select
 import struct
 import subprocess
-import sys
 import termios
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.cases.kit import END, WATCH, Chat, Stage, ask, diff, update
-from tests.plugin import ROOT, StartScreen, eventually, find_binary
+from tests.plugin import StartNvim, StartScreen, eventually, find_binary
 
 EVIL = "done\x07\x1b]52;c;ZXZpbA==\x07\x1b[2J\u202e\x9b31m\r\n\x00"
 """Would set the clipboard, clear the screen, turn the direction of writing, and break a row."""
@@ -169,79 +169,50 @@ def details(chat: Chat) -> list[str]:
     return shown
 
 
-INIT = """
-vim.opt.runtimepath:prepend([==[{root}]==])
-vim.g.acp_python = [==[{python}]==]
-{titles}
-require('acp').setup({{
-  agents = {{ x = {{ command = {{ [==[{python}]==], [==[{program}]==], [==[{script}]==] }} }} }},
-  permission = {{ open = 'never' }},
-  notify = {{ question = 'notify' }},
-}})
-vim.api.nvim_create_autocmd('VimEnter', {{ callback = function()
-  vim.cmd('AcpChat x')
-  require('acp.chat.windows').close(require('acp.chat').current())
-  require('acp').send('go')
-end }})
-"""
-
-
-def test_c39_what_reaches_a_real_terminal(agent: MakeAgent, short_tmp: Path) -> None:
-    played = agent(on={"session/prompt": TURN, "initialize": [INFO], "session/new": [NEW]})
-    init = short_tmp / "init.lua"
-    command = played.command
-    init.write_text(
-        INIT.format(
-            root=ROOT,
-            python=sys.executable,
-            program=command[1],
-            script=command[2],
-            titles=TITLES,
-        )
-    )
-    folders = {f"XDG_{name}_HOME": str(short_tmp / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-    env = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(short_tmp),
-        "TERM": "xterm-256color",
-        "LANG": "C.UTF-8",
-        **folders,
-    }
+@contextlib.contextmanager
+def terminal(server: str, size: tuple[int, int]) -> Iterator[Callable[[bytes], bool]]:
+    """A terminal with Neovim's own interface, attached to a server; tells whether it has got some bytes."""
     ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
-    process = subprocess.Popen(
-        [find_binary(), "-u", str(init)],
-        cwd=short_tmp,
-        env=env,
-        stdin=its,
-        stdout=its,
-        stderr=its,
-        start_new_session=True,
-    )
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    argv = [find_binary(), "--clean", "--server", server, "--remote-ui"]
+    env = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    process = subprocess.Popen(argv, env=env, stdin=its, stdout=its, stderr=its, start_new_session=True)
     os.close(its)
-    seen = bytearray()
+    got = bytearray()
 
     def shows(wanted: bytes) -> bool:
-        if select.select([ours], [], [], 0.05)[0]:
-            with contextlib.suppress(OSError):  # Linux says EIO when the other end is gone
-                seen.extend(os.read(ours, 65536))
-        return wanted in seen
+        while select.select([ours], [], [], 0.01)[0]:
+            try:
+                got.extend(os.read(ours, 65536))
+            except OSError:  # Linux says EIO when the other end is gone
+                break
+        return wanted in got
 
     try:
-        eventually(
-            lambda: shows(b"wants to run"), message=lambda: bytes(seen[-3000:]).decode(errors="replace")
-        )
-        eventually(
-            lambda: shows(b"52;c;ZXZpbA"), message=lambda: bytes(seen[-3000:]).decode(errors="replace")
-        )
-        os.write(ours, b"\x1b:AcpChat\r")
-        eventually(lambda: shows(b"title done"))
-        os.write(ours, b"\x1b:qa!\r")
-        eventually(lambda: shows(b"never") or process.poll() is not None)
+        yield shows
     finally:
         process.kill()
         process.wait()
         os.close(ours)
-    assert b"\x1b]52;c;ZXZpbA" not in seen
-    assert b"\x07\x1b]52" not in seen
-    assert "\u202e".encode() not in seen
+
+
+def test_c39_what_reaches_a_real_terminal(start_nvim: StartNvim, agent: MakeAgent, short_tmp: Path) -> None:
+    played = agent(on={"session/prompt": [*TURN, END], "initialize": [INFO], "session/new": [NEW]})
+    editor = start_nvim(init=WATCH + TITLES)
+    server = editor.lua("return vim.fn.serverstart(...)", str(short_tmp / "s"))
+    with terminal(server, (150, 40)) as shows:
+        settings = {"permission": {"open": "never"}, "notify": {"question": "notify"}}
+        editor.setup({**settings, "agents": {"x": played.settings}})
+        editor.command("AcpChat x")
+        editor.lua("require('acp.chat.windows').close(require('acp.chat').current())")
+        editor.lua("require('acp').send('go')")
+        eventually(lambda: shows(b"wants to run"), message=editor.messages)
+        eventually(lambda: shows(b"52;c;ZXZpbA"), message="the title is shown")
+        editor.command("AcpChat")
+        eventually(lambda: shows(b"run done"))
+        editor.command("AcpPermit 1")
+        played.response(39)
+        eventually(lambda: shows(b"no answer"), message="the end of the turn")
+        assert not shows(b"\x1b]52;c;ZXZpbA")
+        assert not shows(b"\x07\x1b]52")
+        assert not shows("\u202e".encode())

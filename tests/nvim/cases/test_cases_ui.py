@@ -205,4 +205,3 @@ def test_c35_keys_keep_their_meaning_while_a_question_is_open(
     screen.keys(":AcpPermit reject_once<CR>")
     assert chat.agent.response(191)["result"] == selected("no")
     chat.wait_turn()
-    screen.clear_messages()
