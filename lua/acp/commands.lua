@@ -65,6 +65,11 @@ function M.cancel(args)
 end
 
 ---@param args {args: string}
+function M.follow(args)
+  tell(require('acp.follow').command(vim.trim(args.args)))
+end
+
+---@param args {args: string}
 function M.permit(args)
   local choice = vim.trim(args.args)
   tell(require('acp').permit(tonumber(choice) or (choice ~= '' and choice or nil)))
@@ -127,12 +132,16 @@ function M.install(args)
   require('acp.install').run(args)
 end
 
----@param what 'agents'|'answers'
+local words_of = {
+  answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'hide' },
+  follow = { 'on', 'off', 'toggle', 'list' },
+}
+
+---@param what 'agents'|'answers'|'follow'
 ---@param lead string
 ---@return string[]
 function M.complete(what, lead)
-  local words = what == 'agents' and require('acp.config').agents()
-    or { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'hide' }
+  local words = words_of[what] or require('acp.config').agents()
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
   end, words)

@@ -20,6 +20,7 @@ local M = {}
 ---@field python? string
 ---@field agents table<string, acp.AgentConfig>
 ---@field permission {ui: string, open: string, dismiss: string, rules: table}
+---@field follow {enabled: boolean}
 ---@field chat {position: string, width: number}
 ---@field files {protected: string[]}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
@@ -31,6 +32,7 @@ local function defaults()
   return {
     agents = {},
     permission = { ui = 'auto', open = 'chat', dismiss = 'keep', rules = {} },
+    follow = { enabled = false },
     chat = { position = 'auto', width = 0.4 },
     files = { protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' } },
     notify = { question = 'float' },

@@ -38,7 +38,7 @@ local host = {
 local opens, known = {}, {} ---@type table<integer, table>, table<integer, boolean>
 
 ---Events that mean nothing to a host that does not run, and so do not start one.
-local passive = { settings = true, close = true, cancel = true, answer = true, shown = true }
+local passive = { settings = true, close = true, cancel = true, answer = true, shown = true, follow = true }
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua
 local root = vim.fn.fnamemodify(source, ':p:h:h:h')

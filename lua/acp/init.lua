@@ -86,6 +86,14 @@ function M.cancel(opts)
   return true
 end
 
+---Follow the agent of the current chat to the files it works at.
+---@param on? boolean nil: the other of what it is
+---@return boolean|nil
+---@return string? reason
+function M.follow(on)
+  return require('acp.follow').command(on == nil and 'toggle' or on and 'on' or 'off')
+end
+
 ---Answer the question that is shown, else the oldest of the current chat; without a choice: open the picker.
 ---@param choice? string|integer kind of option, its number, `cancel` or `hide`
 ---@return boolean|nil

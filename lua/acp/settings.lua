@@ -240,6 +240,7 @@ function M.check(settings)
       dismiss = one_of('keep', 'cancel', 'reject'),
       rules = of('table'),
     }),
+    follow = record({ enabled = of('boolean', 'true or false') }),
     chat = record({ position = one_of('auto', 'right', 'below', 'tab'), width = share }),
     files = record({ protected = strings }),
     notify = record({ question = one_of('float', 'notify', 'bell', false) }),

@@ -45,6 +45,8 @@ local M = {}
 ---@field label? string
 ---@field silent? integer
 ---@field login? boolean the agent wants a login
+---@field follow_paused? boolean the mark moves, the view stays
+---@field follow_note? string what was not opened, and why
 ---@field working? boolean other work goes on while a question is open
 
 local chats = {} ---@type table<integer, acp.RawStatus>
@@ -173,6 +175,27 @@ function M.update(chat, patch, seen)
     require('acp.chat').set_session(chat, entry.session)
   end
   touch(chat)
+end
+
+---Note what this side knows of a chat by itself. Nothing else may be put: the rest is the host's.
+---@param chat integer
+---@param fields {follow: boolean, follow_paused: any, follow_note: any} `vim.NIL` clears a field
+function M.put(chat, fields)
+  local entry = chats[chat]
+  if not entry then
+    return
+  end
+  local new = false
+  for key, value in pairs(fields) do
+    if value == vim.NIL then
+      value = nil
+    end
+    new = new or entry[key] ~= value
+    entry[key] = value
+  end
+  if new then
+    touch(chat)
+  end
 end
 
 ---The user sent a prompt: it runs, or waits its turn, from now on.

@@ -159,6 +159,9 @@ function M.create(agent, cwd, config, demo)
     config = config,
   }
   require('acp.host').event('open', chat.open)
+  if require('acp.config').get().follow.enabled then
+    require('acp.follow').set(chat, true, 0) -- the user named no window
+  end
   return chat
 end
 
@@ -202,6 +205,9 @@ function M.finish(chat)
   end
   chats[chat.n] = nil
   require('acp.status').drop(chat.n)
+  if package.loaded['acp.follow'] then
+    require('acp.follow').drop(chat.n)
+  end
   require('acp.chat.prompt').drop(chat.n)
   if require('acp.host').status().state ~= 'off' then
     require('acp.host').event('close', { chat = chat.n })

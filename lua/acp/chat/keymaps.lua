@@ -27,5 +27,6 @@ return {
     reject_once = '<LocalLeader>r',
     reject_always = '<LocalLeader>R',
     cancel = '<LocalLeader>c',
+    follow = '<LocalLeader>f',
   },
 }

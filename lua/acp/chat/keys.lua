@@ -218,6 +218,14 @@ local actions = {
     allow_always = { desc = 'allow always', modes = { 'n' }, run = permit('allow_always') },
     reject_once = { desc = 'reject', modes = { 'n' }, run = permit('reject_once') },
     reject_always = { desc = 'reject always', modes = { 'n' }, run = permit('reject_always') },
+    follow = {
+      desc = 'follow the agent, or not',
+      modes = { 'n' },
+      run = function(chat)
+        local follow = require('acp.follow')
+        follow.set(chat, not follow.on(chat))
+      end,
+    },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
   },
 }
@@ -238,7 +246,7 @@ local order = {
     'help',
   },
   prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
-  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel' },
+  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'follow' },
 }
 
 ---@param group string

@@ -92,6 +92,11 @@ local function left(chat, entry)
     local noun = entry.pending == 1 and 'question' or 'questions'
     table.insert(pieces, { ('%s %d %s'):format(icons.waiting, entry.pending, noun), 'AcpWaiting' })
   end
+  if entry.follow and entry.follow_paused then
+    table.insert(pieces, { icons.paused .. ' follow paused', 'AcpWarn' })
+  elseif entry.follow then
+    table.insert(pieces, { icons.mark .. ' follow' })
+  end
   return pieces
 end
 
@@ -100,6 +105,9 @@ end
 ---@return {[1]: string, [2]: string?, rank: integer}[]
 local function right(entry)
   local pieces = {}
+  if entry.follow_note then
+    table.insert(pieces, { 'not opened: ' .. entry.follow_note, 'AcpNote', rank = 5 })
+  end
   if entry.mode and entry.mode ~= '' then
     local mode = entry.mode:lower():find('mode', 1, true) and entry.mode or entry.mode .. ' mode'
     table.insert(pieces, { mode, rank = 2 })

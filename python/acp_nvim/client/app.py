@@ -14,10 +14,12 @@ from acp_nvim.editor import Editor
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service.files import PROTECTED, FileService
 from acp_nvim.service.questions import QuestionService
+from acp_nvim.service.roots import inside
 from acp_nvim.session.entities import Failure, Item, Permission, Session
 from acp_nvim.session.events import Event
 from acp_nvim.session.ports import AgentError
 from acp_nvim.session.store import Store
+from acp_nvim.view.follow import Follow
 from acp_nvim.view.frames import Frames
 from acp_nvim.view.icons import icons_named
 from acp_nvim.view.questions import describe
@@ -51,13 +53,15 @@ class App:
         self._announcer = Announcer(editor)
         self._store.subscribe(self._touch)
         self._store.subscribe(self._announcer.on_event)
+        self._follow = Follow(editor, spawn, inside)
+        self._store.subscribe(self._follow.on_event)
         self._questions = QuestionService(self._store, show=self._show_question, hide=self._hide_question)
         self._files = FileService(
             editor,
             self._questions,
             protected=self._protected,
             quirks=self._quirks,
-            changed=self._announcer.wrote,
+            changed=self._wrote,
         )
         self._secrets = Secrets()
         self._spawner = Spawner()
@@ -88,6 +92,10 @@ class App:
             case "answer":
                 answer = _as(payloads.Answer, payload)
                 self._questions.answer(answer.id, answer.index, answer.by)
+            case "follow":
+                follow = _as(payloads.SwitchFollow, payload)
+                if (chat := self._chats.get(follow.chat)) is not None:
+                    self._follow.switch(chat.n, chat.session, follow.on)
             case "close":
                 self._spawn(self._close, _as(payloads.OfChat, payload).chat)
             case "restart":
@@ -124,6 +132,7 @@ class App:
         self._frames.add(transcript)
         self._announcer.add(chat)
         self._store.gate(session, partial(self._frames.room, request.chat))
+        self._follow.switch(request.chat, session, request.follow)
         self._spawn(chat.start)
         self._spawn(chat.work)
 
@@ -161,6 +170,7 @@ class App:
         await chat.close()
         self._frames.remove(chat.transcript)
         self._announcer.remove(chat)
+        self._follow.remove(chat.session)
         self._files.forget(chat.session)
         self._store.remove(chat.session)
         if not self._chats_of(chat.connection):
@@ -233,6 +243,10 @@ class App:
         """A fault of ours that nobody else tells: once in Neovim, in full in the health report."""
         where = type(error).__name__
         self._editor.notify("acp.host", "failed", where, "".join(traceback.format_exception(error)))
+
+    def _wrote(self, session: Session, path: str) -> None:
+        self._announcer.wrote(session, path)
+        self._follow.wrote(session, path)
 
     def _quirks(self, session: Session) -> dict[str, Any]:
         chat = self._chat_of(session)

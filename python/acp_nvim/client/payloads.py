@@ -42,6 +42,7 @@ class Open(msgspec.Struct):
     # After the host was lost: the agent's id of the chat's session, and the first free block id.
     session: str | None = None
     first_block: int = 1
+    follow: bool = False
 
 
 class Context(msgspec.Struct):
@@ -76,6 +77,11 @@ class Answer(msgspec.Struct):
 
 class OfChat(msgspec.Struct):
     chat: int
+
+
+class SwitchFollow(msgspec.Struct):
+    chat: int
+    on: bool
 
 
 class Restart(msgspec.Struct):
