@@ -43,7 +43,8 @@ local M = {}
 ---@field started_ms? integer
 ---@field cancelling? boolean
 ---@field label? string
----@field silent? integer
+---@field silent? integer seconds of silence when the host told of it
+---@field silent_at? integer ms of `vim.uv.now()`: when the host told
 ---@field login? boolean the agent wants a login
 ---@field follow_paused? boolean the mark moves, the view stays
 ---@field follow_note? string what was not opened, and why
@@ -155,6 +156,9 @@ function M.update(chat, patch, seen)
           value[inner] = nil
         end
       end
+    end
+    if key == 'silent' then
+      entry.silent_at = vim.uv.now()
     end
     if key == 'state' or key == 'queued' then
       entry.told[key] = value
@@ -324,6 +328,13 @@ function M.elapsed(entry)
     return ('%d:%02d'):format(math.floor(passed / 60), passed % 60)
   end
   return ('%d:%02d:%02d'):format(math.floor(passed / 3600), math.floor(passed / 60) % 60, passed % 60)
+end
+
+---For how long the agent has been silent, or nil. The host tells it once, the seconds count on here.
+---@param entry acp.RawStatus
+---@return integer? seconds
+function M.silence(entry)
+  return entry.silent and entry.silent + math.floor((vim.uv.now() - (entry.silent_at or 0)) / 1000)
 end
 
 local urgency = { waiting = 5, failed = 4, running = 3, starting = 2, idle = 1, none = 0 }

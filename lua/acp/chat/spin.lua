@@ -11,7 +11,7 @@ local ns_icon = api.nvim_create_namespace('acp.spin')
 local ns_since = api.nvim_create_namespace('acp.since')
 
 local FRAME_MS, SECOND_MS = 125, 1000
-local QUIET_MS = 60000 -- without data for so long nothing turns any more
+local QUIET_MS = 60000 -- beside an open question, without data for so long, nothing turns any more
 
 local timer ---@type uv.uv_timer_t?
 local period = 0 ---@type integer ms; 0: the timer is stopped
@@ -61,6 +61,8 @@ local function show(t, block, first, turning)
         strict = false,
       })
     end
+  elseif block.deco.spin then
+    api.nvim_buf_clear_namespace(t.buf, ns_icon, first, first + block.n)
   end
   for i, item in ipairs(block.deco.since or {}) do
     local passed = math.floor((now_ms() - item[2]) / 1000)
@@ -119,7 +121,9 @@ local function pace(t)
     return 0
   end
   local status = require('acp.status').raw(t.chat)
-  local quiet = status.silent or uv.now() - (data[t.chat] or 0) > QUIET_MS
+  -- While a turn runs the host tells of the silence (`stall_s`); beside a question it does not watch.
+  local quiet = status.silent
+    or (status.state ~= 'running' and uv.now() - (data[t.chat] or 0) > QUIET_MS)
   local runs = status.state == 'running' or status.working or next(t.moving) ~= nil
   if not runs then
     return 0

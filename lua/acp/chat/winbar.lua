@@ -71,7 +71,7 @@ local function state(chat, entry, icons)
     return { 'ready' }
   end
   if entry.silent then
-    return { ('silent %d s, :AcpCancel'):format(entry.silent), 'AcpWarn' }
+    return { ('silent %d s, :AcpCancel'):format(require('acp.status').silence(entry)), 'AcpWarn' }
   end
   local text = vim.trim(require('acp.icons').frame() .. ' running ' .. require('acp.status').elapsed(entry))
   return { text, 'AcpRunning' }

@@ -53,6 +53,7 @@ class Announcer:
         chat = self._chats.get(session.id)
         if chat is None:
             return
+        chat.stall.heard()
         match event:
             case TurnStarted():
                 self.status(chat)
@@ -123,7 +124,7 @@ class Announcer:
             queued=len(chat.queue),
             failure=chat.failure,
             starting=chat.session.state == "starting" or chat.starting,
-            silent=chat.slow_s,
+            silent=chat.slow_s if chat.slow_s is not None else chat.stall.seconds,
         )
         # An empty patch still tells Lua that its last send was handled.
         if patch or self._seen.get(chat.n) != chat.seen:

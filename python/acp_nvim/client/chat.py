@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from acp_nvim.view.transcript import Transcript
 from .announce import Announcer
 from .connection import Connection
 from .payloads import Context
+from .stall import Stall
 
 #: Seconds after which a cancelled turn that goes on is spoken about (V1-84).
 CANCEL_PATIENCE = 10.0
@@ -62,6 +64,7 @@ class Chat:
     failure: Failure | None = None
     slow_s: int | None = None  # the start takes longer than so many seconds
     closed: bool = False
+    stall: Stall = field(init=False)
     seen: int = 0  # number of the last send that was handled
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _over: anyio.Event = field(default_factory=anyio.Event)  # set when the turn is over
@@ -69,6 +72,9 @@ class Chat:
     _notes: int = 0
 
     # -- starting
+    def __post_init__(self) -> None:
+        self.stall = Stall(self.session, lambda: self.connection.config.stall_s, self.push, time.monotonic)
+
 
     async def start(self) -> None:
         """Connect and create (or take up again) the session. Failures are shown, never raised.
@@ -252,7 +258,10 @@ class Chat:
         self._over = anyio.Event()
         store.apply(session, TurnStarted(tuple(blocks)))
         self.show_queue()
-        await agent.prompt(session, blocks)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self.stall.watch)
+            await agent.prompt(session, blocks)
+            group.cancel_scope.cancel()
         self._over.set()
         turn = session.turns[-1]
         if turn.stop == "lost" and self.agent is agent:
