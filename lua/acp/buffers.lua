@@ -3,67 +3,20 @@
 local M = {}
 
 local api, uv = vim.api, vim.uv
+local clock = require('acp.buffers.clock')
+local conflict = require('acp.buffers.conflict')
+local disk = require('acp.buffers.disk')
+local edit = require('acp.buffers.edit')
 local exact = require('acp.buffers.exact')
-local lines = require('acp.buffers.lines')
-local disk = require('acp.buffers.reload')
+local files = require('acp.buffers.files')
+local watch = require('acp.buffers.watch')
 
----The real path: without links and `..`, also of a file that does not exist yet.
----@param path string absolute
----@return string
-local function real(path)
-  local head, rest = path, ''
-  while true do
-    local found = uv.fs_realpath(head)
-    if found and rest == '' then return found end
-    if found then return vim.fs.normalize(found .. rest, { expand_env = false }) end
-    local parent = vim.fs.dirname(head)
-    if parent == head or parent == '.' then return path end
-    rest = '/' .. vim.fs.basename(head) .. rest
-    head = parent
-  end
-end
+---Bytes above which a buffer is not handed out: it would be one line on the agent's pipe.
+local MAX_BYTES = 64 * 1024 * 1024
 
----The loaded buffers of files, by number.
----@return {buf: integer, path: string}[]
-local function loaded()
-  local list = {}
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
-      local name = api.nvim_buf_get_name(buf)
-      local file = name ~= '' and not name:find('^%a[%w+.-]+://')
-      if file then table.insert(list, { buf = buf, path = real(name) }) end
-    end
-  end
-  return list
-end
-
----The loaded buffer of a file; of several, one with unsaved edits.
----@param path string
----@return integer? buf
-local function find(path)
-  local wanted, found = real(path), nil
-  for _, item in ipairs(loaded()) do
-    if item.path == wanted and (not found or vim.bo[item.buf].modified) then found = item.buf end
-  end
-  return found
-end
-
----Set options of a buffer while `run` runs.
----@param buf integer
----@param options table<string, any>
----@param run fun()
----@return boolean ok, string? problem
-local function with_options(buf, options, run)
-  local before = {}
-  for name, value in pairs(options) do
-    before[name] = vim.bo[buf][name]
-    if before[name] ~= value then vim.bo[buf][name] = value end
-  end
-  local ok, problem = pcall(run)
-  for name, value in pairs(before) do
-    if vim.bo[buf][name] ~= value then vim.bo[buf][name] = value end
-  end
-  return ok, problem
+---@return boolean
+local function autocmds()
+  return require('acp.config').get().files.write_autocmds == true
 end
 
 ---Tell language servers that the file was saved, as `:write` would have: autocommands are off there.
@@ -87,115 +40,215 @@ local function tell_servers(buf, text)
   end
 end
 
+---The text of a buffer is on the disk now: who wants to know?
+---@param buf integer
+---@param wrote boolean by us
+local function tell(buf, wrote)
+  if wrote and autocmds() then
+    -- Language clients listen to it too.
+    api.nvim_exec_autocmds('BufWritePost', { buffer = buf, modeline = false })
+  elseif #vim.lsp.get_clients({ bufnr = buf }) > 0 then
+    tell_servers(buf, exact.text(buf))
+  end
+end
+
 ---@param message any
 ---@return string one line, without the place in our source
 local function plain_error(message)
   return (tostring(message):gsub('^.-(E%d+:)', '%1'):gsub('%s*\n.*', ''))
 end
 
----Write the buffer to its file, byte-exact, without a question and without autocommands.
----@param buf integer
----@return boolean ok, string? problem
-local function save(buf)
-  return with_options(buf, { fixendofline = false, readonly = false }, function()
-    api.nvim_buf_call(buf, function()
-      vim.fn.mkdir(vim.fn.fnamemodify(real(api.nvim_buf_get_name(buf)), ':h'), 'p')
-      vim.cmd('silent noautocmd keepalt lockmarks write!')
-    end)
-  end)
-end
-
 ---Bring a buffer up to date with the disk if nothing is lost by that.
 ---@param buf integer
----@param path string
+---@param path string real
+---@param chat integer? whose agent may have changed it
 ---@return boolean reloaded
-local function refresh(buf, path)
-  if vim.bo[buf].modified or not uv.fs_stat(path) then return false end
-  if not disk.reload(buf) then return false end
-  local chat = require('acp.chat').current()
-  if chat then require('acp.events').fire(chat.n, 'AcpFileChanged', { path = path, how = 'reload' }) end
+local function refresh(buf, path, chat)
+  if vim.bo[buf].modified or not disk.reload(buf, path) then
+    return false
+  end
+  conflict.clear(buf)
+  tell(buf, false)
+  local n = watch.chat_of(path, chat) or chat or (require('acp.chat').current() or {}).n
+  if n then
+    require('acp.events').fire(n, 'AcpFileChanged', { path = path, how = 'reload' })
+  end
   return true
 end
 
 ---The text of a file if it is loaded: with unsaved edits, exactly as `:write` would write it.
 ---@param path string
----@return {loaded: boolean, modified: boolean?, text: string?, tick: integer?}
-function M.read(path)
-  local buf = find(path)
-  if not buf then return { loaded = false } end
-  refresh(buf, real(path))
+---@param chat integer?
+---@return {loaded: boolean, modified: boolean?, text: string?, tick: integer?, large: boolean?}
+function M.read(path, chat)
+  local buf = files.find(path)
+  if not buf then
+    return { loaded = false }
+  end
+  refresh(buf, files.real(path), chat)
+  local large = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > MAX_BYTES
   return {
     loaded = true,
     modified = vim.bo[buf].modified,
-    text = exact.text(buf),
+    text = not large and exact.text(buf) or '',
+    large = large or nil,
     tick = api.nvim_buf_get_changedtick(buf),
   }
 end
 
----Write a file through its buffer. Only the lines that differ change, in one undo step; then the file is
----written. A buffer with unsaved edits is left alone (`why = 'modified'`), unless `options.tick` says that
----these very edits may go: into the undo history.
----@param path string
----@param text string
----@param options? {tick: integer?}
----@return {ok: boolean, loaded: boolean?, why: string?, error: string?}
-function M.write(path, text, options)
-  local buf = find(path)
-  if not buf then return { ok = false, loaded = false } end
-  local target = real(path)
-  refresh(buf, target)
-  local tick = api.nvim_buf_get_changedtick(buf)
-  if vim.bo[buf].modified and tick ~= (options or {}).tick then return { ok = false, why = 'modified' } end
-  if uv.fs_stat(target) and not uv.fs_access(target, 'W') then
-    return { ok = false, why = 'error', error = 'the file is read-only' }
-  end
-  if not exact.encodable(buf, text) then
-    local problem = ('the file is in %s, which cannot hold this text'):format(vim.bo[buf].fileencoding)
-    return { ok = false, why = 'error', error = problem }
-  end
-  local new, how = exact.split(buf, text)
-  local before = exact.ends(buf)
-  local ok, problem = with_options(buf, { modifiable = true, readonly = false }, function()
-    lines.edit(buf, new)
-    exact.set_ends(buf, how)
-  end)
-  if ok then
-    ok, problem = save(buf)
-    if not ok then
-      -- The disk has the old text: so has the buffer, again.
-      with_options(buf, { modifiable = true, readonly = false }, function()
-        if api.nvim_buf_get_changedtick(buf) ~= tick then
-          api.nvim_buf_call(buf, function() vim.cmd('silent undo') end)
-        end
-        exact.set_ends(buf, before)
-      end)
-    end
-  end
-  if not ok then return { ok = false, why = 'error', error = plain_error(problem) } end
-  tell_servers(buf, text)
-  return { ok = true }
+---@param error_text string
+local function failed(error_text)
+  return { ok = false, why = 'error', error = error_text }
 end
 
----Read changed files again, where nothing is lost by that: no prompt, undo history and cursors kept.
----@param paths? string[] nil: every loaded file
----@return string[] conflicts real paths of files found changed just now whose buffers have unsaved edits
-function M.check(paths)
-  local wanted ---@type table<string, true>?
-  if type(paths) == 'table' then
-    wanted = {}
-    for _, path in ipairs(paths) do wanted[real(path)] = true end
+---Put the text into the buffer, and write it. What fails leaves both as they were.
+---@param buf integer
+---@param text string
+---@return boolean ok, string? problem
+local function put(buf, text)
+  local before, tick = exact.ends(buf), api.nvim_buf_get_changedtick(buf)
+  local encoding = vim.bo[buf].fileencoding
+  local modified = vim.bo[buf].modified
+  local ok, problem = disk.set(buf, text)
+  if ok then
+    ok, problem = disk.write(buf)
   end
-  local list = {}
-  for _, item in ipairs(loaded()) do
-    if not wanted or wanted[item.path] then
-      if not vim.bo[item.buf].modified then
-        refresh(item.buf, item.path)
-      elseif uv.fs_stat(item.path) and disk.in_conflict(item.buf) then
-        table.insert(list, item.path)
+  if not ok then
+    require('acp.buffers.options').of_buffer(buf, { modifiable = true, readonly = false }, function()
+      if api.nvim_buf_get_changedtick(buf) ~= tick then
+        api.nvim_buf_call(buf, function()
+          vim.cmd('silent undo')
+        end)
+      end
+      exact.set_ends(buf, before)
+      vim.bo[buf].fileencoding = encoding
+    end)
+    vim.bo[buf].modified = modified
+  end
+  return ok, problem
+end
+
+---Write a file through its buffer. Only what differs changes, in one undo step; then the file is written. A
+---buffer with unsaved edits is left alone (`why = 'modified'`), unless `options.tick` says that these very
+---edits may go: into the undo history. With `options.merged` the file gets `text`, the buffer that one: it
+---has unsaved edits then.
+---@param path string
+---@param text string
+---@param options? {tick: integer?, merged: string?, chat: integer?}
+---@return {ok: boolean, loaded: boolean?, why: string?, error: string?, wrote: boolean?}
+function M.write(path, text, options)
+  options = options or {}
+  local buf = files.find(path)
+  if not buf then
+    return { ok = false, loaded = false }
+  end
+  local target = files.real(path)
+  refresh(buf, target, options.chat)
+  local tick, modified = api.nvim_buf_get_changedtick(buf), vim.bo[buf].modified
+  if modified and tick ~= options.tick then
+    return { ok = false, why = 'modified' }
+  end
+  local stat = files.stat(target)
+  if not modified and text == exact.text(buf) and disk.same(buf, target) then
+    return { ok = true, wrote = false }
+  end
+  if stat and not uv.fs_access(target, 'W') then
+    return failed('the file is read-only')
+  end
+  for _, each in ipairs({ text, options.merged }) do
+    if not exact.encode(each, exact.encoding(buf)) then
+      return failed(('the file is in %s, which cannot hold this text'):format(vim.bo[buf].fileencoding))
+    end
+  end
+  local ok, problem
+  edit.keeping(buf, function()
+    ok, problem = put(buf, text)
+    if ok and options.merged and options.merged ~= text then
+      disk.set(buf, options.merged, nil, true)
+    end
+  end, options.merged == nil)
+  if not ok then
+    return failed(plain_error(problem))
+  end
+  conflict.clear(buf)
+  tell(buf, true)
+  return { ok = true, wrote = true }
+end
+
+local waiting = {} ---@type integer[] buffers to be learned
+local TURN_MS = 4
+
+---Learn some of them now, the rest soon: many files must not keep a key waiting.
+local function learn_some()
+  local started = uv.hrtime()
+  while #waiting > 0 and (uv.hrtime() - started) / 1e6 < TURN_MS do
+    local buf = table.remove(waiting)
+    if files.is_file(buf) then
+      local path = files.real(api.nvim_buf_get_name(buf))
+      if vim.bo[buf].modified then
+        disk.learn(buf, path)
+      else
+        refresh(buf, path, nil)
       end
     end
   end
-  return list
+  if #waiting > 0 then
+    vim.defer_fn(learn_some, 1)
+  end
+end
+
+---Get to know the files of buffers as they are now, so that a change of them is recognized as one.
+---@param bufs integer[]
+function M.learn(bufs)
+  disk.tidy()
+  local idle = #waiting == 0
+  vim.list_extend(waiting, bufs)
+  if idle then
+    vim.schedule(learn_some)
+  end
+end
+
+---Look at files that may have changed on disk: those of unmodified buffers are read again, those of others
+---are in conflict. No prompt; undo history, marks, folds and cursors are kept.
+---@param paths? string[] nil: every loaded file
+---@param chat? integer whose agent may have changed them; nil: only files below the folders of running turns
+function M.refresh(paths, chat)
+  local wanted ---@type table<string, true>?
+  if type(paths) == 'table' then
+    wanted = {}
+    for _, path in ipairs(paths) do
+      wanted[files.real(path)] = true
+    end
+  end
+  for _, item in ipairs(files.loaded()) do
+    local buf, path = item.buf, item.path
+    local owner = watch.chat_of(path)
+    if (not wanted or wanted[path]) and (chat or owner) then
+      local stat, other = files.stat(path)
+      if not stat then
+        if not other then
+          disk.gone(buf)
+        end
+      elseif not vim.bo[buf].modified then
+        refresh(buf, path, chat)
+      elseif wanted or owner or not watch.running(chat) then
+        local new = clock.is_new(buf)
+        if disk.in_conflict(buf, path) then
+          conflict.mark(buf, path, chat or owner, new)
+        end
+      end
+    end
+  end
+end
+
+---The same for the host, which tells the user of the conflicts.
+---@param paths? string[]
+---@param chat? integer
+---@return string[] conflicts real paths of files whose buffers have unsaved edits, and of which this chat has
+---not been told yet
+function M.check(paths, chat)
+  M.refresh(paths, type(chat) == 'number' and chat or 0)
+  return conflict.take(type(chat) == 'number' and chat or nil)
 end
 
 return M

@@ -33,7 +33,9 @@ function M.text(buf)
   local text = table.concat(lines, how.sep)
   if text == '' and #lines == 1 then
     -- An empty file and an empty line look the same here.
-    local empty = api.nvim_buf_call(buf, function() return vim.fn.wordcount().bytes == 0 end)
+    local empty = api.nvim_buf_call(buf, function()
+      return vim.fn.wordcount().bytes == 0
+    end)
     text = (how.eol and not empty) and how.sep or ''
   elseif how.eol then
     text = text .. how.sep
@@ -50,7 +52,9 @@ function M.split(buf, text)
   local before = M.ends(buf)
   local how = { sep = '\n', bom = false, eol = true, eof = false }
   if not vim.bo[buf].binary then
-    if text:sub(1, 3) == '\239\187\191' then how.bom, text = true, text:sub(4) end
+    if text:sub(1, 3) == '\239\187\191' then
+      how.bom, text = true, text:sub(4)
+    end
     local _, newlines = text:gsub('\n', '')
     local _, pairs_ = text:gsub('\r\n', '')
     local first = api.nvim_buf_get_lines(buf, 0, 1, false)[1] or ''
@@ -59,14 +63,18 @@ function M.split(buf, text)
     elseif newlines == 0 and (before.sep == '\r\n' or (before.sep == '\r' and text:find('\r', 1, true))) then
       how.sep = before.sep
     end
-    if how.sep == '\r\n' and text:sub(-1) == '\26' then how.eof, text = true, text:sub(1, -2) end
+    if how.sep == '\r\n' and text:sub(-1) == '\26' then
+      how.eof, text = true, text:sub(1, -2)
+    end
   end
   how.eol = text:sub(-#how.sep) == how.sep
   if text == '' then
     how.eol = true
     return {}, how
   end
-  if how.eol then text = text:sub(1, -#how.sep - 1) end
+  if how.eol then
+    text = text:sub(1, -#how.sep - 1)
+  end
   return vim.split(text, how.sep, { plain = true }), how
 end
 
@@ -78,19 +86,95 @@ function M.set_ends(buf, to)
   local format = ({ ['\n'] = 'unix', ['\r\n'] = 'dos', ['\r'] = 'mac' })[to.sep]
   for name, value in pairs({ fileformat = format, bomb = to.bom, endofline = to.eol, endoffile = to.eof }) do
     local fixed = bo.binary and name ~= 'endofline'
-    if not fixed and bo[name] ~= value then bo[name] = value end
+    if not fixed and bo[name] ~= value then
+      bo[name] = value
+    end
   end
 end
 
----Whether the buffer's encoding can hold the text.
----@param buf integer
+---Names of encodings that `iconv` understands otherwise than Neovim does: big-endian, and without a mark.
+local wide =
+  { ['utf-16'] = 'utf-16be', ['ucs-2'] = 'ucs-2be', ['ucs-4'] = 'ucs-4be', ['utf-32'] = 'utf-32be' }
+
+---@param encoding string
+---@return string? name for `vim.iconv`; nil: the bytes of the text are the bytes of the file
+local function iconv_name(encoding)
+  if encoding == '' or encoding == 'utf-8' then
+    return nil
+  end
+  return wide[encoding] or encoding
+end
+
+---The bytes of a text in an encoding; nil if it cannot hold the text.
 ---@param text string
----@return boolean
-function M.encodable(buf, text)
-  local encoding = vim.bo[buf].fileencoding
-  if encoding == '' or encoding == 'utf-8' then return true end
-  local there = vim.iconv(text, 'utf-8', encoding)
-  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+---@param encoding string a value of 'fileencoding'
+---@return string?
+function M.encode(text, encoding)
+  local name = iconv_name(encoding)
+  if not name then
+    return text
+  end
+  local bytes = vim.iconv(text, 'utf-8', name)
+  return bytes and vim.iconv(bytes, name, 'utf-8') == text and bytes or nil
+end
+
+---The encoding of a buffer's file.
+---@param buf integer
+---@return string '' for UTF-8
+function M.encoding(buf)
+  -- 'binary' writes every buffer as it is.
+  return vim.bo[buf].binary and '' or vim.bo[buf].fileencoding
+end
+
+---@param bytes string
+---@return boolean valid, boolean ascii
+local function utf8(bytes)
+  if not bytes:find('[\128-\255]') then
+    return true, true
+  end
+  local rest = bytes
+    :gsub('[\240-\244][\128-\191][\128-\191][\128-\191]', ' ')
+    :gsub('[\224-\239][\128-\191][\128-\191]', ' ')
+    :gsub('[\194-\223][\128-\191]', ' ')
+  return not rest:find('[\128-\255]'), false
+end
+
+---The text of a file's bytes. The buffer's encoding is kept if the bytes are good in it; what others write is
+---UTF-8 mostly, and what is none can be anything of 8 bits: latin1 keeps every byte.
+---@param buf integer
+---@param bytes string
+---@return string text
+---@return string encoding for 'fileencoding'
+function M.decode(buf, bytes)
+  local encoding = M.encoding(buf)
+  local name = iconv_name(encoding)
+  if vim.bo[buf].binary then
+    return bytes, vim.bo[buf].fileencoding
+  end
+  local good, ascii = utf8(bytes)
+  local double = encoding:find('^ucs') or encoding:find('^utf%-[13]')
+  if not name or (good and not double and not ascii) then
+    if good then
+      return bytes, name and 'utf-8' or encoding
+    end
+    name, encoding = 'latin1', 'latin1'
+  end
+  local text = vim.iconv(bytes, name, 'utf-8')
+  if text and vim.iconv(text, 'utf-8', name) == bytes then
+    return text, encoding
+  end
+  if good then
+    return bytes, 'utf-8'
+  end
+  return vim.iconv(bytes, 'latin1', 'utf-8'), --[[@as string]]
+    'latin1'
+end
+
+---The bytes `:write` would put into the file; nil if the encoding cannot hold the text.
+---@param buf integer
+---@return string?
+function M.bytes(buf)
+  return M.encode(M.text(buf), M.encoding(buf))
 end
 
 return M

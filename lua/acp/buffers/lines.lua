@@ -1,57 +1,194 @@
---- What differs between two lists of lines, and changing a buffer by no more than that.
+--- What differs between two texts, down to the characters: the least a buffer must change to hold the new
+--- one. Pure.
 local M = {}
-
-local api = vim.api
 
 local diff = (vim.text and vim.text.diff) or vim.diff
 
----The changed ranges between two lists of lines: `{first, count, new first, new count}`, from 1.
+---Products of lines of two sides up to which it is looked for which line became which.
+local PAIR_CELLS = 2500
+---Bytes of the changed middles of two lines up to which it is looked for what stayed the same in them.
+local MIDDLE_BYTES = 4000
+
+---`count` lines from `first` on (from 1) become `new_count` lines of the new text, which stand there from
+---`new_first` on. A count of 0: nothing, before line `first`.
+---@class acp.Hunk
+---@field first integer
+---@field count integer
+---@field new_first integer
+---@field new_count integer
+
+---@param lines string[]
+---@param first integer
+---@param last integer
+local function join(lines, first, last)
+  return first > last and '' or table.concat(lines, '\n', first, last) .. '\n'
+end
+
+---The changed ranges between two lists of lines, in order.
 ---@param old string[]
 ---@param new string[]
----@return integer[][]
+---@return acp.Hunk[]
 function M.hunks(old, new)
-  local function join(lines) return #lines == 0 and '' or table.concat(lines, '\n') .. '\n' end
-  local options = { result_type = 'indices', algorithm = 'histogram' }
-  return diff(join(old), join(new), options) --[[@as integer[][] ]]
+  local head, tail = 0, 0
+  local shorter = math.min(#old, #new)
+  while head < shorter and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  local a, b = join(old, head + 1, #old - tail), join(new, head + 1, #new - tail)
+  local list = {}
+  for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'histogram' })) do
+    local first, count, new_first, new_count = unpack(found --[[@as integer[] ]])
+    table.insert(list, {
+      -- An empty range is named by the line before it.
+      first = head + first + (count == 0 and 1 or 0),
+      count = count,
+      new_first = head + new_first + (new_count == 0 and 1 or 0),
+      new_count = new_count,
+    })
+  end
+  return list
 end
 
----Change only the lines that differ, as one undo step.
----@param buf integer
+---Bytes two texts have in common at the beginning, and then at the end; no character is cut.
+---@param a string
+---@param b string
+---@return integer head, integer tail
+function M.common(a, b)
+  local head, tail = 0, 0
+  local shorter = math.min(#a, #b)
+  while head < shorter and a:byte(head + 1) == b:byte(head + 1) do
+    head = head + 1
+  end
+  local function inside(text, at)
+    local byte = text:byte(at)
+    return byte ~= nil and byte >= 0x80 and byte < 0xC0
+  end
+  while head > 0 and (inside(a, head + 1) or inside(b, head + 1)) do
+    head = head - 1
+  end
+  while tail < shorter - head and a:byte(#a - tail) == b:byte(#b - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and (inside(a, #a - tail + 1) or inside(b, #b - tail + 1)) do
+    tail = tail - 1
+  end
+  return head, tail
+end
+
+---How much of two lines is the same, 0 to 1.
+---@param a string
+---@param b string
+local function likeness(a, b)
+  local longer = math.max(#a, #b)
+  if longer == 0 then
+    return 1
+  end
+  local head, tail = M.common(a, b)
+  return (head + tail) / longer
+end
+
+---Which old line of a hunk became which new one; both rise. Likeness decides, but as many as can be have a
+---partner: what stands at a line should stay at the line that replaces it.
+---@param old string[]
 ---@param new string[]
-function M.edit(buf, new)
-  local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local changes = M.hunks(old, new)
-  api.nvim_buf_call(buf, function()
-    local function step() vim.cmd('let &g:undolevels = &g:undolevels') end
-    step()
-    for i = #changes, 1, -1 do
-      local first, count, new_first, new_count = unpack(changes[i])
-      local start = count == 0 and first or first - 1
-      local lines = vim.list_slice(new, new_first, new_first + new_count - 1)
-      api.nvim_buf_set_lines(buf, start, start + count, true, lines)
+---@param hunk acp.Hunk
+---@return integer[][] pairs {old line, new line}, from 1
+function M.pairs(old, new, hunk)
+  local n, m = hunk.count, hunk.new_count
+  local list = {}
+  if n * m > PAIR_CELLS or n == 1 and m == 1 then
+    for i = 0, math.min(n, m) - 1 do
+      table.insert(list, { hunk.first + i, hunk.new_first + i })
     end
-    -- An empty buffer looks like one empty line; set as a line, it becomes one.
-    if #new == 1 and new[1] == '' then api.nvim_buf_set_lines(buf, 0, -1, true, new) end
-    step()
-  end)
-end
-
----Where a line of the old text is in the new one.
----@param lnum integer
----@param changes integer[][]
----@return integer
-function M.moved(lnum, changes)
-  local shift = 0
-  for _, change in ipairs(changes) do
-    local first, count, new_first, new_count = unpack(change)
-    local last = count == 0 and first or first + count - 1
-    if lnum > last then
-      shift = shift + new_count - count
-    elseif count > 0 and lnum >= first then
-      return math.max(new_first + math.min(lnum - first, math.max(new_count - 1, 0)), 1)
+    return list
+  end
+  local best = { [0] = {} } ---@type table<integer, table<integer, number>>
+  for j = 0, m do
+    best[0][j] = 0
+  end
+  local value = {}
+  for i = 1, n do
+    best[i], value[i] = { [0] = 0 }, {}
+    for j = 1, m do
+      value[i][j] = 1 + 10 * likeness(old[hunk.first + i - 1], new[hunk.new_first + j - 1])
+      best[i][j] = math.max(best[i - 1][j], best[i][j - 1], best[i - 1][j - 1] + value[i][j])
     end
   end
-  return lnum + shift
+  local i, j = n, m
+  while i > 0 and j > 0 do
+    if best[i][j] == best[i - 1][j - 1] + value[i][j] then
+      table.insert(list, 1, { hunk.first + i - 1, hunk.new_first + j - 1 })
+      i, j = i - 1, j - 1
+    elseif best[i][j] == best[i - 1][j] then
+      i = i - 1
+    else
+      j = j - 1
+    end
+  end
+  return list
+end
+
+---@param text string
+---@return string[] words, single other characters, runs of blanks
+local function tokens(text)
+  local list, at = {}, 1
+  while at <= #text do
+    local _, last = text:find('^[%w_\128-\255]+', at)
+    if not last then
+      _, last = text:find('^%s+', at)
+    end
+    last = last or at
+    table.insert(list, text:sub(at, last))
+    at = last + 1
+  end
+  return list
+end
+
+---A part of a line that changes: from column `first` to before column `last` (bytes from 0) stands `text`.
+---@class acp.Piece
+---@field first integer
+---@field last integer
+---@field text string
+
+---@param list acp.Piece[]
+---@param at integer
+---@param a string
+---@param b string
+local function put(list, at, a, b)
+  local head, tail = M.common(a, b)
+  table.insert(list, { first = at + head, last = at + #a - tail, text = b:sub(head + 1, #b - tail) })
+end
+
+---The parts of a line that change, in order.
+---@param a string
+---@param b string
+---@return acp.Piece[]
+function M.pieces(a, b)
+  local list = {}
+  if a == b then
+    return list
+  end
+  local head, tail = M.common(a, b)
+  local old, new = a:sub(head + 1, #a - tail), b:sub(head + 1, #b - tail)
+  -- A newline (a NUL in the file) cannot be told from the end of a token here.
+  if old == '' or new == '' or #old + #new > MIDDLE_BYTES or (old .. new):find('\n', 1, true) then
+    table.insert(list, { first = head, last = #a - tail, text = new })
+    return list
+  end
+  local ours, theirs = tokens(old), tokens(new)
+  local ends = { [0] = head }
+  for i, token in ipairs(ours) do
+    ends[i] = ends[i - 1] + #token
+  end
+  for _, hunk in ipairs(M.hunks(ours, theirs)) do
+    local was = table.concat(ours, '', hunk.first, hunk.first + hunk.count - 1)
+    local now = table.concat(theirs, '', hunk.new_first, hunk.new_first + hunk.new_count - 1)
+    put(list, ends[hunk.first - 1], was, now)
+  end
+  return list
 end
 
 return M

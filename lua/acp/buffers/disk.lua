@@ -1,0 +1,235 @@
+--- Buffers and what is on the disk under them: read again without a question, written exactly.
+local M = {}
+
+local api, uv = vim.api, vim.uv
+local clock = require('acp.buffers.clock')
+local edit = require('acp.buffers.edit')
+local exact = require('acp.buffers.exact')
+local files = require('acp.buffers.files')
+local options = require('acp.buffers.options')
+
+---Clocks of file systems tick slowly: a file this young (seconds) may change again and look the same.
+local YOUNG = 0.1
+
+---What is known of the file under a buffer. `stamp`: how it looked last, nil when that is not to be relied
+---on. `digest`: of its bytes then. `behind`: the buffer had unsaved edits when it changed, and was not read
+---again. `foreign`: the buffer shows something else than the bytes (unpacked, decrypted).
+---@class acp.Known
+---@field stamp string?
+---@field digest string
+---@field behind boolean?
+---@field foreign boolean?
+
+local known = {} ---@type table<integer, acp.Known>
+
+---@param stat uv.fs_stat.result
+---@return string
+local function stamp_of(stat)
+  local time = stat.mtime
+  return ('%d.%d:%d:%d:%d'):format(time.sec, time.nsec, stat.size, stat.ino, stat.mode)
+end
+
+---Note what the file is like now.
+---@param buf integer
+---@param stat uv.fs_stat.result
+---@param bytes string
+---@param more? {behind: boolean?, foreign: boolean?}
+local function note(buf, stat, bytes, more)
+  local seconds, microseconds = uv.gettimeofday()
+  local age = seconds + microseconds / 1e6 - (stat.mtime.sec + stat.mtime.nsec / 1e9)
+  local young = math.abs(age) < YOUNG
+  known[buf] = {
+    stamp = not young and stamp_of(stat) or nil,
+    digest = vim.fn.sha256(bytes),
+    behind = more and more.behind,
+    foreign = more and more.foreign,
+  }
+end
+
+---@param path string
+---@return string?
+local function read(path)
+  local file = io.open(path, 'rb')
+  local bytes = file and file:read('*a')
+  if file then
+    file:close()
+  end
+  return bytes
+end
+
+---Forget buffers that are gone.
+function M.tidy()
+  for buf in pairs(known) do
+    if not api.nvim_buf_is_loaded(buf) then
+      known[buf] = nil
+    end
+  end
+end
+
+---The file under a buffer if it may have changed since it was last looked at.
+---@param buf integer
+---@param path string
+---@return uv.fs_stat.result? stat
+---@return string bytes
+local function touched(buf, path)
+  local stat = files.stat(path)
+  local before = known[buf]
+  if not stat or (before and before.stamp == stamp_of(stat) and not before.behind) then
+    return nil, ''
+  end
+  local bytes = read(path)
+  return bytes and stat, bytes or ''
+end
+
+---Keep the undo history of a buffer on disk, as writing it would have done.
+---@param buf integer
+local function write_undo(buf)
+  local path = vim.bo[buf].undofile and vim.fn.undofile(api.nvim_buf_get_name(buf)) or ''
+  if path ~= '' then
+    api.nvim_buf_call(buf, function()
+      pcall(vim.cmd, 'silent! wundo! ' .. vim.fn.fnameescape(path))
+    end)
+  end
+end
+
+---Give a buffer the text, exactly; without writing it.
+---@param buf integer
+---@param text string
+---@param encoding? string to change to
+---@param join? boolean with the last undo step
+---@return boolean ok, string? problem
+function M.set(buf, text, encoding, join)
+  local new, how = exact.split(buf, text)
+  return options.of_buffer(buf, { modifiable = true, readonly = false }, function()
+    edit.set(buf, new, join)
+    exact.set_ends(buf, how)
+    if encoding and encoding ~= vim.bo[buf].fileencoding then
+      vim.bo[buf].fileencoding = encoding
+    end
+  end)
+end
+
+---Bring an unmodified buffer up to date with the disk.
+---
+---Neovim's own reading (`:checktime`) replaces all lines: extmarks, folds and marks stay at their line
+---numbers, and one undo step holds the whole text twice. So it is an edit of what differs.
+---@param buf integer
+---@param path string
+---@return boolean changed
+function M.reload(buf, path)
+  local stat, bytes = touched(buf, path)
+  if not stat then
+    return false
+  end
+  local before, mine = known[buf], exact.bytes(buf)
+  if bytes == mine then
+    clock.accept(buf)
+    note(buf, stat, bytes)
+    return false
+  end
+  local packed = bytes:find('\0', 1, true) and not (mine or ''):find('\0', 1, true)
+  if (before and before.foreign) or packed then
+    note(buf, stat, bytes, { foreign = true })
+    return clock.read_again(buf)
+  end
+  if not before and not clock.is_new(buf) and not clock.overheard() and not clock.look(buf) then
+    -- It differs from the disk, which has not changed: the buffer never had these bytes.
+    note(buf, stat, bytes, { foreign = true })
+    return false
+  end
+  if not M.set(buf, exact.decode(buf, bytes)) then
+    return false
+  end
+  clock.accept(buf)
+  write_undo(buf)
+  note(buf, stat, bytes)
+  return true
+end
+
+---Whether the file of a buffer with unsaved edits has changed on disk since this was last asked. Nobody is
+---asked now, and not by Neovim's own checks either; `:write` warns the user.
+---@param buf integer
+---@param path string
+---@return boolean
+function M.in_conflict(buf, path)
+  local stat, bytes = touched(buf, path)
+  if not stat then
+    return false
+  end
+  if bytes == exact.bytes(buf) then
+    clock.accept(buf)
+    note(buf, stat, bytes)
+    return false
+  end
+  local before, new = known[buf], clock.is_new(buf)
+  local changed = new
+  if before then
+    changed = before.digest ~= vim.fn.sha256(bytes)
+  end
+  if new then
+    clock.accept(buf, true)
+  else
+    local reason = clock.look(buf)
+    changed = changed or (not before and (reason == 'conflict' or reason == 'changed'))
+  end
+  note(buf, stat, bytes, { behind = changed or (before or {}).behind, foreign = (before or {}).foreign })
+  return changed
+end
+
+---Take the file of a buffer with unsaved edits as it is now for the one they were made in.
+---@param buf integer
+---@param path string
+function M.learn(buf, path)
+  local stat, bytes = touched(buf, path)
+  if stat and not known[buf] then
+    note(buf, stat, bytes)
+  end
+end
+
+---The file is gone from under its buffer: the text stays, and Neovim does not complain.
+---@param buf integer
+function M.gone(buf)
+  if known[buf] then
+    known[buf] = nil
+    clock.look(buf)
+  end
+end
+
+---Write the buffer to its file, byte-exact, without a question and without autocommands; never without a
+---backup until the new text is there, and links stay links.
+---@param buf integer
+---@return boolean ok, string? problem
+function M.write(buf)
+  local path = files.real(api.nvim_buf_get_name(buf))
+  local how = vim.bo[buf].backupcopy
+  how = how == '' and vim.go.backupcopy or how
+  local own = { fixendofline = false, readonly = false }
+  if how:find('no', 1, true) or how:find('break', 1, true) then
+    own.backupcopy = 'auto'
+  end
+  local ok, problem
+  options.global({ writebackup = true, backupskip = '', fsync = true }, function()
+    ok, problem = options.of_buffer(buf, own, function()
+      api.nvim_buf_call(buf, function()
+        vim.fn.mkdir(vim.fn.fnamemodify(path, ':h'), 'p')
+        vim.cmd('silent noautocmd keepalt lockmarks write!')
+      end)
+    end)
+  end)
+  local stat = ok and files.stat(path)
+  local bytes = stat and exact.bytes(buf)
+  if stat and bytes then
+    note(buf, stat, bytes)
+  end
+  return ok == true, problem
+end
+
+---Whether the file already is what the buffer would write.
+---@param buf integer
+---@param path string
+---@return boolean
+function M.same(buf, path)
+  return files.stat(path) ~= nil and read(path) == exact.bytes(buf)
+end
+
+return M
