@@ -6,9 +6,12 @@ local M = {}
 ---@field title string the name for people
 ---@field command string[]
 ---@field install string shell command that installs it
----@field login string shell command that logs in
+---@field login string shell command that logs in, or starts where one logs in
 ---@field home string address of its documentation
+---@field env? table<string, string> what its environment needs, as no update in the middle of a turn
 ---@field quirks? table<string, string> what the host has to do otherwise for this agent
+---@field note? string what the user should know, as the setting without which it does not ask
+---@field note_unless? string the variable of the environment that makes the note needless
 
 local entries ---@type table<string, acp.CatalogEntry>?
 

@@ -121,8 +121,7 @@ function M.trace(args)
     end
     name = chat.agent
   elseif not require('acp.config').agent(name) then
-    local names = table.concat(require('acp.config').agents(), ', ')
-    return tell(nil, ("there is no agent '%s'; there are %s"):format(name, names))
+    return tell(nil, ("there is no agent '%s'; :AcpTrace <Tab> lists them"):format(name))
   end
   require('acp.trace').open_for(name)
 end
@@ -141,7 +140,10 @@ local words_of = {
 ---@param lead string
 ---@return string[]
 function M.complete(what, lead)
-  local words = words_of[what] or require('acp.config').agents()
+  local words = words_of[what] or what == 'changes' and changed() or require('acp.config').agents()
+  if what == 'agents' then
+    words = require('acp.config').agents_found_first()
+  end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
   end, words)

@@ -14,6 +14,9 @@ local M = {}
 ---@field api_key_env? string
 ---@field client_tools? table
 ---@field quirks? table<string, string> of the catalog
+---@field note? string of the catalog
+---@field install? string of the catalog, if its program is the catalog's
+---@field login? string of the catalog, if its program is the catalog's
 
 ---@class acp.Config
 ---@field default_agent? string
@@ -136,7 +139,8 @@ function M.agents()
   return list
 end
 
----The settings of one agent, the user's over the catalog's; nil if there is no such agent.
+---The settings of one agent, the user's over the catalog's (variables of the environment one by one); nil if
+---there is no such agent.
 ---@param name string
 ---@return acp.AgentConfig?
 function M.agent(name)
@@ -147,8 +151,29 @@ function M.agent(name)
   if not own and not known then
     return nil
   end
-  local base = known and { command = known.command, quirks = known.quirks } or {}
-  return vim.tbl_extend('force', base, own or {})
+  own = own or {}
+  if not known then
+    return own
+  end
+  local base = { command = known.command, quirks = known.quirks }
+  if not own.command or own.command[1] == known.command[1] then
+    base.install, base.login = known.install, known.login
+  end
+  local agent = vim.tbl_extend('force', base, own)
+  agent.env = (known.env or own.env) and vim.tbl_extend('force', known.env or {}, own.env or {})
+  local settled = known.note_unless and ((own.env or {})[known.note_unless] or vim.env[known.note_unless])
+  agent.note = not settled and known.note or nil
+  return agent
+end
+
+---The same names in the order in which they help: what can be started, then the rest.
+---@return string[]
+function M.agents_found_first()
+  local found, rest = {}, {}
+  for _, name in ipairs(M.agents()) do
+    table.insert(M.found(name) and found or rest, name)
+  end
+  return vim.list_extend(found, rest)
 end
 
 ---Whether the agent's program is there. An agent that is reached over HTTP counts as found.

@@ -33,7 +33,7 @@ end
 ---@param name string
 local function one_agent(name)
   local config = require('acp.config')
-  local agent, entry = config.agent(name) or {}, require('acp.catalog').all()[name]
+  local agent = config.agent(name) or {}
   local configured = config.get().agents[name] ~= nil
   if name == config.DEMO and not agent.command then
     health.ok('demo: built in; no language model, no account')
@@ -45,13 +45,16 @@ local function one_agent(name)
   elseif not agent.command then
     health.error(name .. ': no command', { ('set agents.%s.command'):format(name) })
   elseif config.found(name) then
-    health.ok(('%s: %s'):format(name, vim.fn.exepath(agent.command[1])))
+    local path = vim.fn.exepath(agent.command[1])
+    health.ok(('%s: %s'):format(name, path ~= '' and path or agent.command[1]))
+    if agent.note then
+      health.info(('%s: %s'):format(name, agent.note))
+    end
   else
     local program = agent.command[1]
     local missing = program:find('/', 1, true) and ('%s: %s is not a program'):format(name, program)
       or ('%s: not installed (looked for %s in $PATH)'):format(name, program)
-    local advice = entry and entry.command[1] == agent.command[1] and entry.install
-      or ('set agents.%s.command, or install %s'):format(name, agent.command[1])
+    local advice = agent.install or ('set agents.%s.command, or install %s'):format(name, agent.command[1])
     if configured then
       health.error(missing, { advice })
     else
@@ -69,9 +72,10 @@ end
 
 local function agents()
   health.start('acp: agents')
-  for _, name in ipairs(require('acp.config').agents()) do
+  for _, name in ipairs(require('acp.config').agents_found_first()) do
     one_agent(name)
   end
+  health.info('looked for in $PATH: ' .. (vim.env.PATH or '(not set)'))
   local default = require('acp.config').get().default_agent
   if default and not require('acp.config').agent(default) then
     health.error(

@@ -90,7 +90,12 @@ def test_one_agent_on_the_path_is_taken(start_nvim: StartNvim) -> None:
     assert (opened["agent"], opened["demo"], opened["config"]) == (
         "gemini",
         False,
-        {"command": ["gemini", "--acp"], "quirks": {"missing_file": "empty"}},
+        {
+            "command": ["gemini", "--acp"],
+            "quirks": {"missing_file": "empty"},
+            "install": "npm install -g @google/gemini-cli",
+            "login": "gemini",
+        },
     )
 
 
@@ -121,15 +126,14 @@ def test_without_a_select_of_the_users_the_agents_stand_in_a_float(start_screen:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("AcpChat nobody", "there is no agent 'nobody'; there are claude, codex, demo, gemini, opencode"),
         (
-            "AcpChat codex",
-            "codex: codex-acp was not found in $PATH: npm install -g @agentclientprotocol/codex-acp",
+            "AcpChat nobody",
+            "there is no agent 'nobody'; :AcpChat <Tab> lists them, or set agents.nobody.command",
         ),
         ("AcpCancel", "there is no chat"),
         ("AcpRestart", "no chat to restart; :AcpChat opens one"),
         ("AcpTrace", "no agent was started yet; :AcpChat starts one"),
-        ("AcpTrace nobody", "there is no agent 'nobody'"),
+        ("AcpTrace nobody", "there is no agent 'nobody'; :AcpTrace <Tab> lists them"),
     ],
 )
 def test_an_error_is_one_message_with_its_remedy(start_nvim: StartNvim, command: str, said: str) -> None:
@@ -260,15 +264,24 @@ def test_plug_maps(start_nvim: StartNvim) -> None:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("AcpChat c", ["claude", "codex"]),
-        ("AcpTrace ", ["claude", "codex", "demo", "gemini", "opencode"]),
+        ("AcpChat c", ["codex", "claude", "cline", "copilot", "cursor"]),
+        ("AcpTrace d", ["demo", "droid"]),
         ("AcpPermit allow", ["allow_once", "allow_always"]),
-        ("AcpLogin g", ["gemini"]),
+        ("AcpLogin g", ["gemini", "goose"]),
     ],
 )
 def test_completion(start_nvim: StartNvim, typed: str, offered: list[str]) -> None:
-    nvim = start_nvim(init=INIT)
+    nvim = start_nvim(init=INIT + agents_on_path("gemini", "codex-acp"))
     assert nvim.funcs.getcompletion(typed, "cmdline") == offered
+
+
+def test_completion_offers_what_is_there_first(start_nvim: StartNvim) -> None:
+    nvim = start_nvim(init=INIT + agents_on_path("gemini", "codex-acp"))
+    nvim.setup({"agents": {"zed": {"command": ["/bin/sh"]}, "gone": {"command": ["no-such-agent"]}}})
+    offered = nvim.funcs.getcompletion("AcpChat ", "cmdline")
+    assert offered[:4] == ["codex", "demo", "gemini", "zed"]
+    assert offered[4:] == sorted(offered[4:])
+    assert {"claude", "gone", "opencode"} <= set(offered[4:])
 
 
 def test_trace_has_a_tab_page_and_opens_messages(start_nvim: StartNvim) -> None:

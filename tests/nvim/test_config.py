@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from tests.nvim.stub import INIT, events
-from tests.plugin import StartNvim
+from tests.plugin import ROOT, StartNvim
 
+CATALOG = ROOT / "lua/acp/catalog"
 GET = "return vim.tbl_get(require('acp.config').get(), ...)"
 
 
@@ -16,13 +18,37 @@ def test_works_without_setup(start_nvim: StartNvim) -> None:
     assert nvim.lua(GET, "permission", "dismiss") == "keep"
     assert nvim.lua(GET, "chat") == {"position": "auto", "width": 0.4}
     assert ".git/**" in nvim.lua(GET, "files", "protected")
-    assert nvim.lua("return require('acp.config').agents()") == [
-        "claude",
-        "codex",
-        "demo",
-        "gemini",
-        "opencode",
-    ]
+    names = {path.stem for path in CATALOG.glob("*.json")}
+    assert nvim.lua("return require('acp.config').agents()") == sorted({*names, "demo"})
+
+
+@pytest.mark.parametrize(
+    ("own", "env", "expected"),
+    [
+        ({}, {}, {"env": {"OPENCODE_DISABLE_AUTOUPDATE": "1"}, "login": "opencode auth login"}),
+        (
+            {"env": {"A": "b"}},
+            {},
+            {"env": {"OPENCODE_DISABLE_AUTOUPDATE": "1", "A": "b"}, "command": ["opencode", "acp"]},
+        ),
+        ({"env": {"OPENCODE_DISABLE_AUTOUPDATE": ""}}, {}, {"env": {"OPENCODE_DISABLE_AUTOUPDATE": ""}}),
+        ({"command": ["opencode", "acp", "-v"]}, {}, {"install": "npm install -g opencode-ai"}),
+        ({"command": ["mine"]}, {}, {"install": None, "login": None, "command": ["mine"]}),
+        ({"env": {"OPENCODE_PERMISSION": "{}"}}, {}, {"note": None}),
+        ({}, {"OPENCODE_PERMISSION": "{}"}, {"note": None}),
+    ],
+)
+def test_the_users_settings_come_over_the_catalog(
+    start_nvim: StartNvim, own: dict[str, Any], env: dict[str, str], expected: dict[str, Any]
+) -> None:
+    nvim = start_nvim(init=INIT, env=env)
+    nvim.setup({"agents": {"opencode": own}})
+    agent = nvim.lua("return require('acp.config').agent('opencode')")
+    assert {key: agent.get(key) for key in expected} == expected
+    if expected.get("note", "") is not None:
+        assert "without asking" in agent["note"]
+    catalog = json.loads((CATALOG / "opencode.json").read_text())
+    assert nvim.lua("return require('acp.catalog').all().opencode") == catalog, "not changed by it"
 
 
 @pytest.mark.parametrize(

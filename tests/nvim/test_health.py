@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.nvim.stub import AGENT, INIT, update
 from tests.plugin import Neovim, StartNvim
@@ -18,11 +20,27 @@ def test_without_anything(start_nvim: StartNvim) -> None:
     for line in (
         "host: off; :AcpChat starts it",
         "codex: not installed (looked for codex-acp in $PATH); npm install -g @agentclientprotocol/codex-acp",
+        "goose: not installed (looked for goose in $PATH); curl -fsSL https://",
+        "looked for in $PATH: /nowhere",
         "demo: built in; no language model, no account",
         "none; :AcpChat opens one",
     ):
         assert line in text
     assert "ERROR" not in text
+
+
+def test_agents_that_are_there_come_first_with_their_path_and_note(
+    start_nvim: StartNvim, tmp_path: Path
+) -> None:
+    program = tmp_path / "opencode"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    nvim = start_nvim(init=INIT + f"vim.env.PATH = '{tmp_path}'")
+    text = report(nvim)
+    assert f"opencode: {program}" in text
+    assert "opencode: opencode acts without asking unless" in text
+    assert text.index(f"opencode: {program}") < text.index("auggie: not installed")
+    assert "goose acts without asking" not in text
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,6 +154,21 @@ def test_no_login_that_the_editor_can_do(
     chat.until("── x offers no login the editor can do.")
     assert len(chat.troubles) == 1
     chat.quiet()
+
+
+def test_the_login_of_an_agent_of_the_catalog_is_named(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    command = locked(agent).command
+    program = tmp_path / "qwen"
+    program.write_text("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in command) + "\n")
+    program.chmod(0o755)
+    screen = start_screen(size=(100, 30), init=f"vim.env.PATH = '{tmp_path}:/usr/bin:/bin'")
+    screen.command("AcpChat qwen")
+    chat = Chat(screen, "acp://qwen/1")
+    chat.until("✗ not logged in\n", "  │ qwen auth\n  │ logs in, in a terminal; then :AcpRestart")
+    screen.command("AcpLogin")
+    chat.until("── qwen offers no login the editor can do.\n  │ qwen auth\n")
 
 
 def test_more_than_that_a_login_is_needed_is_shown(start_screen: StartScreen, agent: MakeAgent) -> None:

@@ -78,6 +78,45 @@ def test_a_command_that_does_not_run(start_screen: StartScreen, agent: MakeAgent
     chat.until("❯ two\n  lines")
 
 
+def test_an_agent_of_the_catalog_that_is_not_installed(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    screen = start_screen(size=(120, 40), init=f"vim.env.PATH = '{tmp_path}:/usr/bin:/bin'")
+    screen.keys(":AcpChat codex<CR>")
+    chat = Chat(screen, "acp://codex/1")
+    chat.until(
+        "✗ codex did not start: cannot run `codex-acp`: no 'codex-acp' in $PATH",
+        f"  │ $PATH: {tmp_path}:/usr/bin:/bin",
+        "  │ npm install -g @agentclientprotocol/codex-acp\n"
+        "  │ installs it, then :AcpRestart; or set agents.codex.command",
+    )
+    assert len(chat.troubles) == 1
+    chat.quiet()
+    command = agent().command
+    program = tmp_path / "codex-acp"
+    program.write_text("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in command) + "\n")
+    program.chmod(0o755)
+    screen.command("AcpRestart")
+    chat.until("ready in")
+    chat.works()
+
+
+def test_what_the_user_should_know_stands_in_the_first_head(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    screen = start_screen(size=(120, 40))
+    screen.setup({"agents": {"goose": agent().settings}, "default_agent": "goose"})
+    screen.command("AcpChat")
+    chat = Chat(screen, "acp://goose/1")
+    note = "goose acts without asking in its mode \"auto\": agents.goose.env = { GOOSE_MODE = 'approve' }"
+    chat.until("ready in", note)
+    chat.works()
+    screen.command("AcpChat!")
+    second = Chat(screen, "acp://goose/2")
+    second.until("ready in")
+    assert note not in second.text
+
+
 def test_a_failed_start_is_not_tried_again_by_itself(start_screen: StartScreen, agent: MakeAgent) -> None:
     x = agent({"initialize": [{"exit": 7}]})
     chat = open_chat(start_screen, x)
@@ -198,7 +237,7 @@ def test_an_unknown_agent(start_screen: StartScreen, agent: MakeAgent) -> None:
     screen = start_screen(size=(120, 20))
     configure(screen, agent())
     screen.keys(":AcpChat nobody<CR>")
-    screen.wait("acp: there is no agent 'nobody'; there are claude, codex, demo, gemini, opencode, x")
+    screen.wait("acp: there is no agent 'nobody'; :AcpChat <Tab> lists them, or set agents.nobody.command")
     assert not screen.blocked()
     screen.command("AcpChat")
     chat = Chat(screen)

@@ -14,7 +14,7 @@ from tests.plugin import Screen, StartScreen, eventually, kill
 SIZE = (100, 40)
 """Columns and lines: the chat stands below, over the full width."""
 
-TRANSCRIPT, PROMPT = "acp://x/1", "acp://x/1/prompt"
+TRANSCRIPT = "acp://x/1"
 
 BACK = "Your text is back in the prompt."
 
@@ -22,12 +22,12 @@ Config = ScriptedAgent | Sequence[str] | Mapping[str, Any]
 
 
 class Chat:
-    """The chat 1 of the agent ``x`` on a screen."""
+    """A chat on a screen; if nothing else is said the first of the agent ``x``."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, name: str = TRANSCRIPT) -> None:
         self.screen = screen
-        self._transcript = self._buffer(TRANSCRIPT)
-        self._prompt = self._buffer(PROMPT)
+        self._transcript = self._buffer(name)
+        self._prompt = self._buffer(f"{name}/prompt")
 
     def _buffer(self, name: str) -> int:
         for buffer in self.screen.api.list_bufs():

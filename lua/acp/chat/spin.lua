@@ -122,8 +122,7 @@ local function pace(t)
   end
   local status = require('acp.status').raw(t.chat)
   -- While a turn runs the host tells of the silence (`stall_s`); beside a question it does not watch.
-  local quiet = status.silent
-    or (status.state ~= 'running' and uv.now() - (data[t.chat] or 0) > QUIET_MS)
+  local quiet = status.silent or (status.state ~= 'running' and uv.now() - (data[t.chat] or 0) > QUIET_MS)
   local runs = status.state == 'running' or status.working or next(t.moving) ~= nil
   if not runs then
     return 0

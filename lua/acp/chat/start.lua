@@ -7,15 +7,11 @@ local chosen ---@type string? the agent picked in this Neovim
 ---@param name string
 ---@return string
 local function not_found(name)
-  return ("there is no agent '%s'; there are %s, or set agents.%s.command"):format(
-    name,
-    table.concat(require('acp.config').agents(), ', '),
-    name
-  )
+  return ("there is no agent '%s'; :AcpChat <Tab> lists them, or set agents.%s.command"):format(name, name)
 end
 
----Why an agent cannot be started, or nil. Of a command of the user's that is not there the chat itself tells:
----command, reason, where it was looked for (C28).
+---Why an agent cannot be started, or nil. Of a program that is not there the chat itself tells: command, reason,
+---where it was looked for, how to install it (C28).
 ---@param name string
 ---@return string?
 local function obstacle(name)
@@ -24,15 +20,8 @@ local function obstacle(name)
   if not agent then
     return not_found(name)
   end
-  if config.found(name) then
-    return nil
-  end
-  if not agent.command then
+  if not agent.command and not config.found(name) then
     return ('agents.%s has no command; set agents.%s.command'):format(name, name)
-  end
-  local entry = require('acp.catalog').all()[name]
-  if entry and entry.command[1] == agent.command[1] then
-    return ('%s: %s was not found in $PATH: %s'):format(name, agent.command[1], entry.install)
   end
 end
 

@@ -132,6 +132,7 @@ class App:
         self._frames.add(transcript)
         self._announcer.add(chat)
         self._store.gate(session, partial(self._frames.room, request.chat))
+        chat.first = all(other.session.agent != request.agent for other in self._chats.values())
         self._follow.switch(request.chat, session, request.follow)
         self._spawn(chat.start)
         self._spawn(chat.work)
@@ -205,7 +206,7 @@ class App:
                 chat.note(
                     "warning",
                     f"{name} offers no login the editor can do.",
-                    ["Log in with the agent's own program, then :AcpRestart"],
+                    [chat.connection.login_remedy],
                 )
                 return
             rows = [known(id=m.id, name=m.name, description=m.description) for m in methods]

@@ -60,21 +60,22 @@ class Chat:
     wiring: Wiring
     queue: list[Prompt] = field(default_factory=list)
     reopened: bool = False  # the transcript holds what a host that was lost has written
+    first: bool = True  # of this agent: what the user should know of it stands in its head
     agent: Agent | None = None
     failure: Failure | None = None
     slow_s: int | None = None  # the start takes longer than so many seconds
-    closed: bool = False
     stall: Stall = field(init=False)
+    closed: bool = False
     seen: int = 0  # number of the last send that was handled
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _over: anyio.Event = field(default_factory=anyio.Event)  # set when the turn is over
     _starting: bool = False
     _notes: int = 0
 
-    # -- starting
     def __post_init__(self) -> None:
         self.stall = Stall(self.session, lambda: self.connection.config.stall_s, self.push, time.monotonic)
 
+    # -- starting
 
     async def start(self) -> None:
         """Connect and create (or take up again) the session. Failures are shown, never raised.
@@ -198,6 +199,7 @@ class Chat:
                 ready_s=self.connection.ready_after,
                 failure=failure,
                 lines=lines,
+                note=(self.connection.config.note or None) if self.first else None,
             )
         )
         self.wiring.frames.wake()

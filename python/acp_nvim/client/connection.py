@@ -107,6 +107,13 @@ class Connection:
         return self._stopping or self.state in ("off", "lost")
 
     @property
+    def login_remedy(self) -> str:
+        """What to do when the agent offers no login we can do; the catalog's command on a line of its own."""
+        if self.config.login:
+            return f"{self.config.login}\nlogs in, in a terminal; then :AcpRestart"
+        return "log in with the agent's own program, then :AcpRestart"
+
+    @property
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None else None
 
@@ -150,6 +157,7 @@ class Connection:
                 label=self.agent,
                 observer=self.trace.record,
                 why_lost=self._why_lost,
+                login=self.login_remedy,
                 mcp_servers=self.config.mcp_servers if isinstance(self.config.mcp_servers, list) else [],
             )
             async with anyio.create_task_group() as group:
@@ -174,15 +182,21 @@ class Connection:
                     remedy="make it again, then :AcpRestart; :AcpChat! works in the present folder",
                 )
             else:
-                name = launch.argv[0]
-                install = "" if "/" in name else f", or install {name}"
                 failure = Failure(
                     f"{self.agent} did not start: {error}",
                     kind="transport",
                     data=[line for line in error.details if not line.startswith("command: ")],
-                    remedy=f"set agents.{self.agent}.command{install}; then :AcpRestart",
+                    remedy=self._how_to_get_it(launch.argv[0]),
                 )
             raise AgentError(failure) from error
+
+    def _how_to_get_it(self, program: str) -> str:
+        """The remedy for a program that is not there: the catalog's command on a line of its own."""
+        setting = f"set agents.{self.agent}.command"
+        if self.config.install:
+            return f"{self.config.install}\ninstalls it, then :AcpRestart; or {setting}"
+        install = "" if "/" in program else f", or install {program}"
+        return f"{setting}{install}; then :AcpRestart"
 
     async def _handshake(self, adapter: AcpV1, started: float) -> None:
         try:

@@ -21,7 +21,10 @@ class Hello(msgspec.Struct):
 
 
 class AgentConfig(msgspec.Struct):
-    """One agent of the settings (design.md section 4). ``env`` values: text, or ``{cmd = {...}}``."""
+    """One agent of the settings (design.md section 4). ``env`` values: text, or ``{cmd = {...}}``.
+
+    Of the catalog: ``quirks``, ``note`` (what the user should know), the commands ``install`` and ``login``.
+    """
 
     command: list[str] = msgspec.field(default_factory=list)
     env: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
@@ -30,6 +33,9 @@ class AgentConfig(msgspec.Struct):
     options: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
     stall_s: float = 60.0
     quirks: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
+    note: str = ""
+    install: str = ""
+    login: str = ""
 
 
 class Open(msgspec.Struct):

@@ -30,6 +30,7 @@ class Head:
     """What the client knows. ``commands`` counts slash commands, ``ready_s`` is in seconds.
 
     ``failure`` and ``lines`` (with the remedies) are for the states ``failed`` and ``slow``: it takes long.
+    ``note`` is what the user should know of this agent, as that it does not ask before it acts.
     """
 
     agent: str
@@ -43,6 +44,7 @@ class Head:
     ready_s: float | None = None
     failure: str | None = None
     lines: Sequence[str] = ()
+    note: str | None = None
     hints: Sequence[tuple[str, str, str]] = DEMO_HINTS
 
 
@@ -70,6 +72,8 @@ def draw_head(head: Head, look: Look) -> Drawn:
         drawn.put((STARTING, "AcpNote"))
     else:
         drawn.put((_ready(head, look), "AcpNote"))
+        if head.note:
+            drawn.put((one_line(head.note), "AcpWarn"))
     return drawn
 
 

@@ -10,7 +10,6 @@ import anyio.lowlevel
 import pytest
 from tests.unit.session.build import answer, ask
 
-from acp_nvim.client import stall as module
 from acp_nvim.client.stall import Stall
 from acp_nvim.session.entities import Session
 from acp_nvim.session.reducer import apply
@@ -52,7 +51,7 @@ class World:
 async def turn(world: World, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """A running turn."""
     with monkeypatch.context() as patch:
-        patch.setattr(module.anyio, "sleep", world.sleep)
+        patch.setattr(anyio, "sleep", world.sleep)
         async with anyio.create_task_group() as group:
             group.start_soon(world.stall.watch)
             await world.settle()

@@ -206,6 +206,11 @@ def head(**fields: Any) -> list[str]:
         ),
         ({"state": "ready", "protocol": "acp-v1"}, ["ACP v1 · ready"]),
         (
+            {"state": "ready", "protocol": "acp-v1", "note": "it does not\nask"},
+            ["ACP v1 · ready", "it does not ask"],
+        ),
+        ({"state": "failed", "note": "it does not ask"}, ["✗ the agent is not running"]),
+        (
             {"state": "failed", "failure": "claude: no such program", "lines": [":checkhealth acp"]},
             ["✗ claude: no such program", "  │ :checkhealth acp"],
         ),

@@ -61,11 +61,13 @@ class AcpV1:
         observer: Observer | None = None,
         why_lost: Callable[[str], Awaitable[Failure]] | None = None,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        login: str = "log in with the agent's own program, then :AcpRestart",
     ) -> None:
         self.info: AgentInfo | None = None
         self._sink = sink
         self._questions = questions
         self._label = label
+        self._login = login
         self._why_lost = why_lost
         self._mcp_settings = mcp_servers
         self._mcp_takes = wire.McpCapabilities()
@@ -331,7 +333,7 @@ class AcpV1:
         methods = self.info.auth_methods if self.info is not None else ()
         if failure.kind != "auth" or any(each.type == "agent" for each in methods):
             return failure
-        return replace(failure, remedy="log in with the agent's own program, then :AcpRestart")
+        return replace(failure, remedy=self._login)
 
     def _info(self) -> AgentInfo:
         if self.info is None:
