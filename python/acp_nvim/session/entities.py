@@ -202,6 +202,7 @@ class Plan:
     text: str | None = None
     uri: str | None = None
     raw: Any = None
+    turn: int = 0  # number of the turn that last set it; 0: before the first
 
 
 @dataclass(slots=True)
@@ -295,6 +296,8 @@ class PathSubject:
     """Our question: the agent wants to touch a file that needs the user's word.
 
     ``op``: read or write; ``why``: outside, protected, modified (unsaved edits in the way) or other.
+    ``diff``: from what the user has now to what the agent would write. With unsaved edits in the way, also
+    ``base``: the text the agent has made its own from, and ``disk``: the file as it is; None: not known.
     """
 
     op: str
@@ -302,6 +305,8 @@ class PathSubject:
     real_path: str
     why: str
     diff: Diff | None = None
+    base: str | None = None
+    disk: str | None = None
 
 
 Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | None

@@ -46,16 +46,25 @@ def _replay_ended(step: Step, event: ev.ReplayEnded) -> None:
 
 
 def _plan_set(step: Step, event: ev.PlanSet) -> None:
-    """Replace the plan where it first appeared (V1-139, V2-125). An empty one shows nothing (V1-140)."""
+    """Replace the plan where it first appeared (V1-139, V2-125). An empty one shows nothing (V1-140).
+
+    Without ids of the agent's own (v1) that holds within a turn: a plan of a later turn stands in that turn,
+    and what was planned before stays where it was read.
+    """
     new = event.plan
+    turn = step.session.turns[-1].n if step.session.turns else 0
     plan = step.session.plans.get(new.id)
+    if plan is not None and step.derived and plan.turn != turn:
+        plan = None
     if plan is None:
         if new.type == "items" and not new.entries:
+            step.session.plans.pop(new.id, None)
             return
-        plan = replace(new, entries=list(new.entries))
+        plan = replace(new, entries=list(new.entries), turn=turn)
         step.session.plans[plan.id] = plan
         step.place(plan)
         return
+    plan.turn = turn
     plan.type, plan.entries, plan.text, plan.uri = new.type, list(new.entries), new.text, new.uri
     plan.raw = new.raw
     step.touch(plan)

@@ -115,8 +115,9 @@ def _cost(cost: Cost) -> str:
 
 
 def _plan(session: Session) -> dict[str, int] | None:
-    """How far the newest plan is. A finished one is left out once its turn is over."""
-    plans: list[Plan] = [plan for plan in session.plans.values() if plan.entries]
+    """How far the newest plan of the last turn is. A finished one is left out once its turn is over."""
+    last = session.turns[-1].n if session.turns else 0
+    plans: list[Plan] = [plan for plan in session.plans.values() if plan.entries and plan.turn == last]
     if not plans:
         return None
     entries = plans[-1].entries

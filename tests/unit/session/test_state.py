@@ -16,6 +16,8 @@ from acp_nvim.session.events import (
     OptionValue,
     PlanRemoved,
     PlanSet,
+    TurnEnded,
+    TurnStarted,
     UsageSet,
 )
 
@@ -33,6 +35,21 @@ def test_a_plan_is_replaced_where_it_first_appeared() -> None:
     assert timeline(target) == ["plan default|a", "agent|x", "plan other|c"]
     play(target, plan("default"), PlanRemoved("other"), PlanRemoved("unknown"))
     assert timeline(target) == ["plan default|", "agent|x", "plan other|"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        ("acp-v1", ["user|one", "plan default|a", "end|end_turn", "user|two", "plan default|b"]),
+        ("acp-v2", ["user|one", "plan default|b", "end|end_turn", "user|two"]),
+    ],
+)
+def test_a_plan_of_a_later_turn_stands_in_that_turn(protocol: str, expected: list[str]) -> None:
+    """v1 has no ids: the list of the next task would be written over the last one's. v2 has, and they count."""
+    target = session(protocol)
+    play(target, TurnStarted([Block.of_text("one")]), plan("default", "a"), TurnEnded("end_turn"))
+    play(target, TurnStarted([Block.of_text("two")]), plan("default", "b"))
+    assert timeline(target) == expected
 
 
 @pytest.mark.req("V2-127")

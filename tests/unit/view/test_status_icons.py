@@ -95,6 +95,8 @@ def test_options_and_plan() -> None:
     assert status_of(chat.session)["plan"] == {"done": 1, "total": 1}
     chat.end()
     assert status_of(chat.session)["plan"] is None
+    chat.prompt("something else")
+    assert status_of(chat.session)["plan"] is None  # that plan was of the last turn
 
 
 def test_costs() -> None:
