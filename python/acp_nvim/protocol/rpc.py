@@ -22,6 +22,7 @@ import anyio
 import anyio.lowlevel
 from msgspec import UNSET, Raw
 
+from acp_nvim.session.ports import RequestError
 from acp_nvim.transport import TransportError
 from acp_nvim.wire import jsonrpc
 from acp_nvim.wire.acp_v1 import CANCEL_REQUEST
@@ -293,7 +294,7 @@ class Peer:
                     answer = jsonrpc.Answer(id_, EMPTY if result is None else result)
             except Exception as error:
                 body = body_of(error)
-                if body.code == jsonrpc.INTERNAL_ERROR:
+                if not isinstance(error, RpcError | RequestError | WireError):  # a fault of ours
                     self._observe("note", b"", f"{method} failed:\n{traceback.format_exc()}")
                 answer = jsonrpc.Failure(id_, body)
             finally:
