@@ -94,8 +94,12 @@ def shows_question(text: str) -> bool:
 
 
 def takes_keys(text: str) -> bool:
-    """The question has the focus."""
-    return shows_question(text) and "keeps it open" in text
+    """The question has the focus; beside a diff its last line is a shorter one."""
+    return shows_question(text) and has_focus(text)
+
+
+def has_focus(text: str) -> bool:
+    return "q keeps it open" in text or "q keeps open" in text
 
 
 def has_ended(text: str) -> bool:

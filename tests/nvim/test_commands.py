@@ -79,7 +79,8 @@ def test_no_agent_gives_the_demo(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT + agents_on_path())
     nvim.command("AcpChat")
     (opened,) = events(nvim, "open")
-    assert (opened["agent"], opened["demo"], opened["config"]) == ("demo", True, {})
+    assert (opened["agent"], opened["demo"]) == ("demo", True)
+    assert opened["config"]["command"][0] == "--state"
     assert nvim.lines(buffer(nvim, "acp://demo/1"))[0].startswith("demo in ")
 
 

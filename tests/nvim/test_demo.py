@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from tests.plugin import PATIENCE, ROOT, Screen, StartScreen, eventually
+from tests.plugin import PATIENCE, ROOT, Screen, StartScreen, eventually, kill
 from tools import demo
 from tools.stage import Stage, StageError, build, find_neovim, version
 
@@ -96,12 +97,111 @@ def test_the_tour(chat: Screen, stage: Stage) -> None:
     assert "✓ run    git --no-pager diff --stat" in text
 
 
+def test_a_restart_resumes_the_chat(chat: Screen) -> None:
+    chat.keys("run echo once", "<C-s>")
+    chat.wait("wants to run a command")
+    answer(chat, "2")
+    eventually(lambda: "It wrote 1 line." in transcript(chat), message=chat.text)
+    eventually(lambda: chat.lua("return require('acp').status().state") == "idle", message=chat.text)
+    session = chat.lua("return require('acp').status().session")
+    chat.command("AcpRestart")
+    eventually(lambda: "resumed: demo remembers this chat" in transcript(chat), message=chat.text)
+    assert chat.lua("return require('acp').status().session") == session
+    assert "cannot resume" not in transcript(chat)
+    chat.lua("require('acp').send('run echo once')")
+    eventually(lambda: transcript(chat).count("It wrote 1 line.") == 2, message=chat.text)
+    assert transcript(chat).count("✓ run    echo once") == 2, "rows of the first life are left alone"
+    assert chat.messages() == ""
+
+
+def test_the_hosts_end_does_not_make_it_forget(chat: Screen) -> None:
+    chat.keys("help", "<C-s>")
+    chat.wait(demo.has_ended)
+    kill(chat.host_ready(), signal.SIGKILL)
+    eventually(lambda: chat.lua("return require('acp').status().state") == "failed", message=chat.text)
+    chat.command("AcpRestart")
+    eventually(lambda: "resumed: demo remembers this chat" in transcript(chat), message=chat.text)
+
+
+def test_delete_and_move(chat: Screen, stage: Stage) -> None:
+    chat.keys("move greeting.txt to hello.txt", "<C-s>")
+    chat.wait("wants to move a file")
+    answer(chat, "1")
+    eventually(lambda: "`greeting.txt` is now `hello.txt`" in transcript(chat), message=chat.text)
+    assert (stage.project / "hello.txt").exists()
+    assert "✓ move   greeting.txt" in transcript(chat)
+    chat.lua("require('acp').send('delete hello.txt')")
+    chat.wait("wants to delete a file")
+    answer(chat, "1")
+    eventually(lambda: "`hello.txt` is gone" in transcript(chat), message=chat.text)
+    assert not (stage.project / "hello.txt").exists()
+    assert "✓ delete hello.txt" in transcript(chat)
+
+
+def test_several_files_with_one_question(chat: Screen, stage: Stage) -> None:
+    (stage.project / "other.txt").write_text("other world\n")
+    chat.keys("replace world by Neovim in all files at once", "<C-s>")
+    eventually(lambda: chat.lua("return require('acp').status().pending") == 1, message=chat.text)
+    chat.command("AcpPermit 1")
+    eventually(lambda: "Done: `world` is `Neovim` in " in transcript(chat), message=chat.text)
+    assert (stage.project / "greeting.txt").read_text() == CHANGED
+    assert (stage.project / "other.txt").read_text() == "other Neovim\n"
+
+
+def test_long_output_is_seen_as_it_comes(chat: Screen) -> None:
+    chat.keys("demo output 20", "<C-s>")
+    chat.wait("wants to run a command")
+    answer(chat, "1")
+    seen = chat.wait("line 5 of 20")
+    assert "line 20 of 20" not in seen
+    chat.command("AcpCancel")
+    eventually(lambda: "cancelled by you" in transcript(chat), message=chat.text)
+
+
+def test_silence_is_said_of_the_demo(chat: Screen) -> None:
+    chat.lua("require('acp').setup({ agents = { demo = { stall_s = 0.5 } } })")
+    chat.command("AcpRestart")
+    eventually(lambda: chat.lua("return require('acp').status().state") == "idle", message=chat.text)
+    chat.lua("require('acp').send('demo silence 3')")
+    chat.wait(" demo  silent ")
+    eventually(lambda: "I am back, after 3 seconds." in transcript(chat), message=chat.text)
+    chat.wait(" demo  ready")
+
+
+def test_a_conflict_asks_before_anything_is_lost(chat: Screen, stage: Stage) -> None:
+    buffer = chat.funcs.bufadd(str(stage.project / "greeting.txt"))
+    chat.funcs.bufload(buffer)
+    chat.keys("demo conflict in greeting.txt 1", "<C-s>")
+    demo.press(chat, "1", PATIENCE)
+    eventually(lambda: "a careless agent" in transcript(chat), message=chat.text)
+    chat.api.buf_set_lines(buffer, 0, 0, False, ["my own line"])
+    eventually(lambda: chat.lua("return require('acp').status().pending") == 1, message=chat.text)
+    assert chat.lines(buffer)[0] == "my own line"
+    assert "demo agent" not in (stage.project / "greeting.txt").read_text()
+    chat.command("AcpPermit cancel")
+    eventually(lambda: "did not write" in transcript(chat), message=chat.text)
+    assert chat.lines(buffer)[0] == "my own line"
+
+
 def test_cancel(chat: Screen) -> None:
     chat.keys("run sleep 600", "<C-s>")
     chat.wait("wants to run a command")
     chat.command("AcpCancel")
     chat.wait(lambda text: "cancelled by you" in text)
     assert chat.lua("return require('acp').status().state") == "idle"
+
+
+def answer(screen: Screen, key: str) -> None:
+    """Answer the open question, again if the chooser was too young."""
+
+    def answered() -> bool:
+        if screen.lua("return require('acp').status().pending") == 0:
+            return True
+        if demo.has_focus(screen.text()):
+            screen.keys(key)
+        return False
+
+    eventually(answered, message=screen.text, interval=0.3)
 
 
 @pytest.mark.parametrize(("key", "status", "words"), [("1", 0, "has changed"), ("3", 1, "was not changed")])

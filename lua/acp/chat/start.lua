@@ -104,6 +104,10 @@ function M.config_of(name)
     end
   end
   local demo = name == config.DEMO and agent.command == nil
+  if demo then
+    -- It remembers its sessions as long as this Neovim lives, whose folder this is.
+    agent.command = { '--state', vim.fs.dirname(vim.fn.tempname()) .. '/acp-demo' }
+  end
   return next(agent) and agent or vim.empty_dict(), demo
 end
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from . import skills, tour
+from . import act, tour
+from .memory import Memory
 from .peer import INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, Handler, Json, Listener, Peer, Reply, RpcError
 from .project import DemoError, Project, is_folder
 from .requests import Plan, Tour, parse
@@ -28,18 +30,30 @@ COMMANDS = (
 
 
 class Agent:
-    """One process, any number of sessions. ``speed``: chunks a second, 0 for no pauses."""
+    """One process, any number of sessions. ``speed``: chunks a second, 0 for no pauses.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, speed: float) -> None:
+    Sessions can be resumed only with a ``memory`` that outlives the process.
+    """
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        speed: float,
+        memory: Memory | None = None,
+    ) -> None:
         requests: dict[str, Handler] = {
             "initialize": self._initialize,
             "session/new": self._new,
             "session/prompt": self._prompt,
             "session/close": self._close,
         }
+        if memory is not None:
+            requests["session/resume"] = self._resume
         notifications: dict[str, Listener] = {"session/cancel": self._cancel}
         self._peer = Peer(reader, writer, requests, notifications)
         self._speed = speed
+        self._memory = memory
         self._sessions: dict[str, Session] = {}
         self._ids = itertools.count(1)
         self._files: Json | None = None  # what the client offers; None before initialize
@@ -60,13 +74,33 @@ class Agent:
                 "agentCapabilities": {
                     "loadSession": False,
                     "promptCapabilities": {"embeddedContext": True, "image": False, "audio": False},
-                    "sessionCapabilities": {"close": {}},
+                    "sessionCapabilities": {"close": {}, **({"resume": {}} if self._memory else {})},
                 },
                 "authMethods": [],
             }
         )
 
     async def _new(self, params: Json) -> Reply:
+        project = self._project(params)
+        ident = self._memory.new_id() if self._memory is not None else f"demo-{next(self._ids)}"
+        session = self._added(Session(id=ident, project=project))
+        return Reply({"sessionId": session.id}, after=lambda: self._introduce(session))
+
+    async def _resume(self, params: Json) -> Reply:
+        """Take up a session of an earlier process: without replay (V1-52). Nothing is said of it again."""
+        project, ident = self._project(params), params.get("sessionId")
+        session = self._sessions.get(ident) if isinstance(ident, str) else None
+        if session is not None:
+            raise RpcError(INVALID_REQUEST, "This session is open already.")
+        if self._memory is not None and isinstance(ident, str):
+            session = self._memory.recall(ident, project)
+        if session is None:
+            raise RpcError(NOT_FOUND, f"There is no session {ident!r}.", {"sessionId": ident})
+        self._added(session)
+        return Reply({}, after=lambda: self._introduce(session))
+
+    def _project(self, params: Json) -> Project:
+        """The folder a session is to work in."""
         if self._files is None:
             raise RpcError(INVALID_REQUEST, "initialize comes first.")
         cwd = params.get("cwd")
@@ -74,22 +108,25 @@ class Agent:
             raise RpcError(INVALID_PARAMS, "cwd must be an absolute path.")
         if not is_folder(Path(cwd)):
             raise RpcError(INVALID_PARAMS, f"cwd is not a folder: {cwd}")
-        session = Session(
-            id=f"demo-{next(self._ids)}",
-            project=Project(Path(cwd)),
-            client_reads=self._files.get("readTextFile") is True,
-            client_writes=self._files.get("writeTextFile") is True,
-        )
+        return Project(Path(cwd))
+
+    def _added(self, session: Session) -> Session:
+        assert self._files is not None, "a session comes after initialize"
+        session.client_reads = self._files.get("readTextFile") is True
+        session.client_writes = self._files.get("writeTextFile") is True
         self._sessions[session.id] = session
+        self._remember(session)
+        return session
 
-        async def introduce() -> None:
-            turn = Turn(self._peer, session, self._speed)
-            await turn.send(
-                {"sessionUpdate": "available_commands_update", "availableCommands": list(COMMANDS)}
-            )
-            await turn.usage()
+    def _remember(self, session: Session) -> None:
+        if self._memory is not None:
+            with contextlib.suppress(OSError):  # forgotten then: a resume says so
+                self._memory.save(session)
 
-        return Reply({"sessionId": session.id}, after=introduce)
+    async def _introduce(self, session: Session) -> None:
+        turn = Turn(self._peer, session, self._speed)
+        await turn.send({"sessionUpdate": "available_commands_update", "availableCommands": list(COMMANDS)})
+        await turn.usage()
 
     async def _prompt(self, params: Json) -> Reply:
         session = self._session(params)
@@ -107,6 +144,7 @@ class Agent:
                 raise
         finally:
             session.turn = None
+            self._remember(session)
         await turn.usage()
         return Reply({"stopReason": "cancelled" if session.cancelled else "end_turn"})
 
@@ -151,7 +189,7 @@ async def _play(turn: Turn, text: str) -> None:
             case Plan() as plan:
                 await tour.follow(turn, plan)
             case action:
-                await skills.do(turn, action)
+                await act.do(turn, action)
     except DemoError as error:
         await turn.say(str(error))
 

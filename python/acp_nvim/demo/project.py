@@ -67,6 +67,25 @@ def write_disk(path: Path, text: str) -> None:
         raise DemoError(f"`{path.name}` cannot be written: {error.strerror}.") from None
 
 
+def delete_disk(path: Path) -> None:
+    """Delete a file. Raises DemoError with the reason in words."""
+    try:
+        path.unlink()
+    except OSError as error:
+        raise DemoError(f"`{path.name}` cannot be deleted: {error.strerror}.") from None
+
+
+def move_disk(path: Path, target: Path) -> None:
+    """Move a file to a name that is free, making folders. Raises DemoError with the reason in words."""
+    if exists(target):
+        raise DemoError(f"`{target.name}` has come into being while I asked, so I did not move anything.")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+    except OSError as error:
+        raise DemoError(f"`{path.name}` cannot be moved: {error.strerror}.") from None
+
+
 def is_folder(path: Path) -> bool:
     return path.is_dir()
 

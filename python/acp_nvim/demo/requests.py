@@ -41,12 +41,13 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """``everywhere``: in all files; else in ``name``, or in the attached file."""
+    """``everywhere``: in all files; else in ``name``, or in the attached file. ``at_once``: one question."""
 
     old: str
     new: str
     name: str | None = None
     everywhere: bool = False
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,41 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
+class Delete:
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Write a file that the user has changed meanwhile, ``seconds`` after the answer."""
+
+    name: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A command that writes ``lines`` lines, five a second."""
+
+    lines: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Say nothing for so long."""
+
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +106,8 @@ class Unknown:
     text: str
 
 
-Action = Help | Tour | List | Show | Search | Replace | Create | Run | Unknown
+Trial = Conflict | Output | Silence
+Action = Help | Tour | List | Show | Search | Replace | Create | Delete | Move | Run | Trial | Unknown
 Request = Action | Plan
 
 
@@ -111,7 +146,10 @@ def parse_one(text: str) -> Action:
     return Unknown(text)
 
 
-_VERBS = r"(?:list|ls|show|read|open|cat|search|find|grep|replace|change|create|write|run|execute)"
+_VERBS = (
+    r"(?:list|ls|show|read|open|cat|search|find|grep|replace|change|create|write|delete|remove|move|rename"
+    r"|run|execute|demo)"
+)
 _SPLIT = re.compile(rf"\n+|[,;.]?\s+(?:and\s+)?then,?\s+(?={_VERBS}\b)|;\s+(?={_VERBS}\b)", re.I)
 _BULLET = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+")
 _POLITE = re.compile(
@@ -123,6 +161,7 @@ _WORD = r"""(?:'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|\S+)"""
 _TEXT = r"""(?:'[^']*'|"[^"]*"|`[^`]*`|“[^”]*”|.+?)"""
 _END = r"(?:\s*[.!?])?"
 _ALL = r"(?:\s+in\s+(?:all|every|the whole|each)(?:\s+(?:the\s+)?(?:files?|project))?|\s+everywhere)"
+_SECONDS = r"(?:\s+(\d{1,4}(?:\.\d+)?)(?:\s*s(?:ec(?:onds?)?)?)?)?"
 _FILE = rf"(?:\s+in\s+(?:the\s+)?(?:file\s+)?({_WORD}?))"
 
 
@@ -155,11 +194,31 @@ def _search(found: re.Match[str]) -> Action:
 
 
 def _replace(found: re.Match[str]) -> Action:
-    return Replace(_bare(found[1]), _bare(found[2]), _name(found[4]), bool(found[3]))
+    return Replace(_bare(found[1]), _bare(found[2]), _name(found[5]), bool(found[3]), bool(found[4]))
 
 
 def _create(found: re.Match[str]) -> Action:
     return Create(_name(found[1]) or "", _bare(found[2]))
+
+
+def _delete(found: re.Match[str]) -> Action:
+    return Delete(_name(found[1]))
+
+
+def _move(found: re.Match[str]) -> Action:
+    return Move(_name(found[1]) or "", _name(found[2]) or "")
+
+
+def _conflict(found: re.Match[str]) -> Action:
+    return Conflict(_name(found[1]), float(found[2]) if found[2] else None)
+
+
+def _output(found: re.Match[str]) -> Action:
+    return Output(int(found[1]) if found[1] else None)
+
+
+def _silence(found: re.Match[str]) -> Action:
+    return Silence(float(found[1]) if found[1] else None)
 
 
 def _run(found: re.Match[str]) -> Action:
@@ -184,7 +243,7 @@ _PATTERNS = (
     ),
     _rule(
         rf"(?:replace|change)\s+(?:all\s+|every\s+)?({_TEXT})\s+(?:by|with|to|into)\s+({_TEXT})"
-        rf"(?:({_ALL})|{_FILE})?{_END}",
+        rf"(?:({_ALL})(\s+at\s+once)?|{_FILE})?{_END}",
         _replace,
     ),
     _rule(
@@ -192,6 +251,13 @@ _PATTERNS = (
         rf"(?:the text\s+)?(.+)",
         _create,
     ),
+    _rule(rf"(?:delete|remove|rm)(?:\s+the)?(?:\s+file)?\s+({_WORD}?){_END}", _delete),
+    _rule(
+        rf"(?:move|rename|mv)(?:\s+the)?(?:\s+file)?\s+({_WORD})\s+(?:to|as|into)\s+({_WORD}?){_END}", _move
+    ),
+    _rule(rf"demo\s+conflict{_FILE}?{_SECONDS}{_END}", _conflict),
+    _rule(rf"demo\s+(?:long\s+)?output(?:\s+(\d{{1,6}})(?:\s+lines)?)?{_END}", _output),
+    _rule(rf"demo\s+silence{_SECONDS}{_END}", _silence),
     _rule(rf"(?:search|find|grep|look)(?:\s+for)?\s+({_TEXT})(?:{_ALL}|{_FILE})?{_END}", _search),
     _rule(
         rf"(?:list|ls|dir|show(?:\s+me)?(?=\s+(?:all\s+|the\s+)*files\b))(?:\s+(?:all\s+|the\s+)*files)?"

@@ -3,57 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import assert_never
 
 from . import shell
 from .project import DemoError, Match
-from .requests import Action, Create, Help, List, Replace, Run, Search, Show, Tour, Unknown
+from .requests import Create, Replace, Search, Show
 from .turn import Turn, content, diff, location
 
 LISTED = 40  # files, matches or lines shown in an answer
-
-HELP = """\
-I am the built-in **demo agent**. I have no language model: I follow plain requests, on your real files.
-
-| say | and I |
-| --- | --- |
-| `list files` | list what is here |
-| `show FILE` or `show FILE:3-9` | read it |
-| `search TEXT` | find it in all files |
-| `replace X by Y in FILE` | ask you, then edit it |
-| `replace X by Y in all files` | ask for each file |
-| `create FILE with TEXT` | ask you, then write it |
-| `run COMMAND` | ask you, then run it |
-| `make a plan: …, then …` | do several things, one by one |
-| `show me everything` | give a tour |
-
-Texts with odd blanks go in quotes: `replace 'one  two' by 'three' in notes.txt`.
-`:checkhealth acp` lists agents that can think."""
-
-
-async def do(turn: Turn, action: Action) -> None:
-    """Carry out one request. Raises DemoError with what to tell the user."""
-    match action:
-        case Help():
-            await turn.say(HELP)
-        case List():
-            await list_files(turn, action.where)
-        case Show():
-            await show(turn, action)
-        case Search():
-            await search(turn, action)
-        case Replace():
-            await replace(turn, action)
-        case Create():
-            await create(turn, action)
-        case Run():
-            await run(turn, action.command)
-        case Tour():
-            raise DemoError("A tour cannot be a step of a plan.")
-        case Unknown():
-            await unknown(turn, action.text)
-        case _:
-            assert_never(action)
 
 
 async def list_files(turn: Turn, where: str | None = None) -> list[Path]:
@@ -144,6 +100,9 @@ async def replace(turn: Turn, wanted: Replace) -> None:
     if not paths:
         await turn.say(f"Nothing here contains `{wanted.old}`.")
         return
+    if wanted.at_once:
+        await replace_at_once(turn, paths, wanted.old, wanted.new)
+        return
     await turn.say(f"{count(len(paths), 'file')} to change. I ask for each.")
     for path in paths:
         await replace_in(turn, path, wanted.old, wanted.new)
@@ -162,6 +121,36 @@ async def replace_in(turn: Turn, path: Path, old: str, new: str) -> None:
         await turn.say(
             f"Done: {count(times, 'replacement')} of `{old}` by `{new}` in `{shown}`, from line {line} on."
         )
+
+
+async def replace_at_once(turn: Turn, paths: list[Path], old: str, new: str) -> None:
+    """Replace in several files with one tool call and one question."""
+    texts = {path: await read(turn, path) for path in paths}
+    texts = {path: text for path, text in texts.items() if old in text}  # the editor may know better
+    if not texts:
+        raise DemoError(f"Nothing here contains `{old}` any more.")
+    title = f"Edit {count(len(texts), 'file')}"
+    change = {
+        "content": [diff(path, text, text.replace(old, new)) for path, text in texts.items()],
+        "locations": [
+            location(path, text[: text.index(old)].count("\n") + 1) for path, text in texts.items()
+        ],
+    }
+    async with turn.call("edit", title, "pending", **change) as call:
+        answer = await turn.ask(
+            call, "edit", "Allow all edits in this chat", title=title, kind="edit", **change
+        )
+        if answer != "allowed":
+            await call.update("failed")
+            await turn.say("All right, they stay as they are. Tell me what to do instead.")
+            return
+        await call.update("in_progress")
+        for path, text in texts.items():
+            if await turn.has_changed(path, text):
+                shown = turn.project.show(path)
+                raise DemoError(f"`{shown}` has changed while I asked, so I stopped there. Ask me again.")
+            await turn.write(path, text.replace(old, new))
+    await turn.say(f"Done: `{old}` is `{new}` in {count(len(texts), 'file')}.")
 
 
 async def create(turn: Turn, wanted: Create) -> None:
@@ -230,17 +219,6 @@ async def run(turn: Turn, command: str) -> bool:
         f"`{command}` {how if status >= 0 else f'was ended by signal {-status}'}. It wrote {lines}."
     )
     return status == 0
-
-
-async def unknown(turn: Turn, text: str) -> None:
-    """Say kindly that this was not understood, and what would be."""
-    quoted = " ".join(text.split())
-    quoted = quoted if len(quoted) <= 60 else quoted[:59] + "…"
-    await turn.say(f"I did not understand “{quoted}”." if quoted else "That was an empty message.")
-    if turn.attached:
-        names = ", ".join(f"`{turn.project.show(path)}`" for path in turn.attached)
-        await turn.say(f"I see what you attached ({names}), but I cannot think about it.")
-    await turn.say(HELP)
 
 
 async def named(turn: Turn, name: str | None) -> Path:

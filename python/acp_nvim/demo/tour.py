@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import skills
+from . import act, skills
 from .project import DemoError
 from .requests import List, Plan, Run, Search, Step
 from .turn import Turn
@@ -46,7 +46,7 @@ async def follow(turn: Turn, plan: Plan) -> None:
         await turn.plan(words, at)
         await turn.beat(8)
         try:
-            await skills.do(turn, step.action)
+            await act.do(turn, step.action)
         except DemoError as error:
             await turn.say(str(error))
     await turn.plan(words, len(words))

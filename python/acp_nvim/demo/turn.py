@@ -25,7 +25,10 @@ WINDOW = 8192  # tokens the demo pretends to remember; 4 characters count as one
 
 @dataclass(slots=True)
 class Session:
-    """One chat with the demo. ``always`` holds what the user has allowed for its whole length."""
+    """One chat with the demo. ``always`` holds what the user has allowed for its whole length.
+
+    ``life`` counts the processes that have had it: ids of messages and tool calls are never used twice.
+    """
 
     id: str
     project: Project
@@ -36,7 +39,12 @@ class Session:
     characters: int = 0
     turn: asyncio.Task[None] | None = None
     cancelled: bool = False
+    life: int = 1
     ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def name(self, kind: str) -> str:
+        """A new id."""
+        return f"{kind}-{self.life}-{next(self.ids)}"
 
 
 @dataclass(slots=True)
@@ -91,7 +99,7 @@ class Turn:
         if self._kind == kind:
             text = "\n\n" + text
         else:
-            self._kind, self._message = kind, f"message-{next(self.session.ids)}"
+            self._kind, self._message = kind, self.session.name("message")
         self.session.characters += len(text)
         for piece in re.findall(r"\s*\S+", text):
             await self.beat(1)
@@ -115,7 +123,7 @@ class Turn:
         self, kind: str, title: str, status: Status = "in_progress", **fields: Any
     ) -> AsyncIterator[Call]:
         """A tool call: completed at the end of the block, failed by a DemoError; a cancel leaves it open."""
-        call = Call(self, f"call-{next(self.session.ids)}")
+        call = Call(self, self.session.name("call"))
         start = {
             "sessionUpdate": "tool_call",
             "toolCallId": call.id,

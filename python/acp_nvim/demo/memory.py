@@ -1,0 +1,58 @@
+"""What the demo remembers of a session when its process ends: a small file, in a folder it is given."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from pathlib import Path
+
+from .project import Project
+from .turn import Session
+
+_ID = re.compile(r"demo-[0-9a-f]{16}")
+
+
+class Memory:
+    """``folder``: absolute, made when needed. Whoever started the demo decides how long it is kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def new_id(self) -> str:
+        """An id that no other process has given."""
+        return f"demo-{secrets.token_hex(8)}"
+
+    def save(self, session: Session) -> None:
+        """Remember a session. Raises OSError."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{session.id}.json"
+        draft = path.with_suffix(f".{os.getpid()}")
+        known = {
+            "always": sorted(session.always),
+            "titled": session.titled,
+            "characters": session.characters,
+            "life": session.life,
+        }
+        draft.write_text(json.dumps(known), encoding="utf-8")
+        draft.replace(path)
+
+    def recall(self, ident: str, project: Project) -> Session | None:
+        """Take up a session in a new life; None when nothing is known of it. Raises OSError."""
+        if not _ID.fullmatch(ident):
+            return None
+        try:
+            known = json.loads((self._folder / f"{ident}.json").read_text(encoding="utf-8"))
+            session = Session(
+                id=ident,
+                project=project,
+                always={str(each) for each in known["always"]},
+                titled=bool(known["titled"]),
+                characters=int(known["characters"]),
+                life=int(known["life"]) + 1,
+            )
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
+        self.save(session)
+        return session
