@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import pytest
@@ -80,6 +81,42 @@ def test_it_crashes_in_a_turn(start_screen: StartScreen, agent: MakeAgent, last:
     chat.screen.lua("require('acp.host').event('login', { chat = 1, method = 'go' })")  # the sign to end
     over(chat, said, "  │ warming up\n  │ FATAL: heap\n  │ :AcpRestart starts it again")
     chat.quiet()
+
+
+FLOOD = 50_000_000
+"""Bytes an agent writes to stderr before it ends."""
+
+
+def test_50_mb_of_stderr_are_bounded_and_their_end_is_shown(
+    start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    line = "x" * 999 + "\n"
+    flood = {"stderr": line, "times": FLOOD // len(line)}
+    last = [
+        flood,
+        {"stderr": "FATAL: heap\n"},
+        {"say": "said it all"},
+        {"wait": "session/cancel"},
+        {"exit": 3},
+    ]
+    chat = ready_chat(start_screen, agent({"session/prompt": last}), init=WATCH)
+    host = chat.screen.host_ready()
+    before = resident(host)
+    chat.submit("hello")
+    chat.until("said it all")  # it was never held up
+    assert resident(host) - before < 30_000_000
+    chat.screen.command("AcpCancel")
+    chat.until(
+        "✗ connection lost: x ended with exit code 3", "  │ FATAL: heap\n  │ :AcpRestart starts it again"
+    )
+    assert chat.text.count("x" * 900) == 11, "twelve lines with the last one"
+    chat.quiet()
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory of a process."""
+    said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    return int(said.stdout) * 1024
 
 
 @pytest.mark.parametrize(
