@@ -213,6 +213,7 @@ end
 ---@param paths? string[] nil: every loaded file
 ---@param chat? integer whose agent may have changed them; nil: only files below the folders of running turns
 function M.refresh(paths, chat)
+  chat = type(chat) == 'number' and chat or nil
   local wanted ---@type table<string, true>?
   if type(paths) == 'table' then
     wanted = {}

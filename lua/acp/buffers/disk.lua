@@ -29,6 +29,13 @@ local function stamp_of(stat)
   return ('%d.%d:%d:%d:%d'):format(time.sec, time.nsec, stat.size, stat.ino, stat.mode)
 end
 
+---@param bytes string
+---@return string
+local function digest_of(bytes)
+  -- A string with a NUL is none to Vim functions.
+  return vim.fn.sha256((bytes:gsub('[%z\1]', { ['\0'] = '\1\1', ['\1'] = '\1\2' })))
+end
+
 ---Note what the file is like now.
 ---@param buf integer
 ---@param stat uv.fs_stat.result
@@ -40,7 +47,7 @@ local function note(buf, stat, bytes, more)
   local young = math.abs(age) < YOUNG
   known[buf] = {
     stamp = not young and stamp_of(stat) or nil,
-    digest = vim.fn.sha256(bytes),
+    digest = digest_of(bytes),
     behind = more and more.behind,
     foreign = more and more.foreign,
   }
@@ -164,7 +171,7 @@ function M.in_conflict(buf, path)
   local before, new = known[buf], clock.is_new(buf)
   local changed = new
   if before then
-    changed = before.digest ~= vim.fn.sha256(bytes)
+    changed = before.digest ~= digest_of(bytes)
   end
   if new then
     clock.accept(buf, true)

@@ -3,13 +3,14 @@
 local M = {}
 
 local api = vim.api
+local folds = require('acp.buffers.folds')
 local keep = require('acp.buffers.keep')
 local lines = require('acp.buffers.lines')
 
----Changes up to which each is made by itself. All who watch the buffer hear of each, and a language client
----reads all lines every time. Above, neighbours are made together.
+---Changed lines up to which each is changed by itself; above, neighbours are written together. All who watch
+---the buffer hear of each change, and language clients read all lines every time: so many lines at most.
 local MOST_CHANGES = 2000
-local MOST_LINES_TOLD = 2000000
+local MOST_LINES_READ = 2000000
 
 ---@class acp.Step
 ---@field row integer from 0: the line that changes, or the first to go; what comes is put before it
@@ -73,18 +74,21 @@ end
 ---@return acp.Step[] steps
 ---@return table<integer, integer> partner
 local function plan(old, new, hunks, most)
-  local partner, list = {}, {}
+  local partner, list, count = {}, {}, 0
   for _, hunk in ipairs(hunks) do
-    vim.list_extend(list, steps_of(old, new, hunk, partner))
-  end
-  local count = 0
-  for _, step in ipairs(list) do
-    count = count + (step.pieces and #step.pieces or 1)
+    count = count + math.max(hunk.count, hunk.new_count)
   end
   if count <= most then
+    for _, hunk in ipairs(hunks) do
+      vim.list_extend(list, steps_of(old, new, hunk, partner))
+    end
     return list, partner
   end
-  list = {}
+  for _, hunk in ipairs(hunks) do
+    for _, pair in ipairs(lines.pairs(old, new, hunk)) do
+      partner[pair[1]] = pair[2]
+    end
+  end
   for _, hunk in ipairs(coarser(hunks, most)) do
     local come = vim.list_slice(new, hunk.new_first, hunk.new_first + hunk.new_count - 1)
     table.insert(list, { row = hunk.first - 1, count = hunk.count, lines = come })
@@ -123,9 +127,12 @@ function M.set(buf, new, join)
   if #hunks == 0 and not empty_line then
     return false
   end
-  local most = math.max(math.min(MOST_CHANGES, math.floor(MOST_LINES_TOLD / (#old + #new))), 20)
+  local most = MOST_CHANGES
+  if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
+    most = math.max(math.min(most, math.floor(MOST_LINES_READ / (#old + #new))), 20)
+  end
   local steps, partner = plan(old, new, hunks, most)
-  local kept = keep.take(buf)
+  local kept, folded = keep.take(buf), folds.take(buf, hunks)
   api.nvim_buf_call(buf, function()
     local function step()
       vim.cmd('let &g:undolevels = &g:undolevels')
@@ -152,9 +159,17 @@ function M.set(buf, new, join)
     end
     step()
   end)
-  keep.put_back(buf, kept, function(lnum)
+  local function place(lnum)
     return keep.moved(lnum, hunks, partner)
-  end)
+  end
+  local gone = {} ---@type table<integer, true>
+  for _, hunk in ipairs(hunks) do
+    for lnum = hunk.first, hunk.first + hunk.count - 1 do
+      gone[lnum] = not partner[lnum] or nil
+    end
+  end
+  folds.put_back(folded, place, gone)
+  keep.put_back(buf, kept, place)
   return true
 end
 

@@ -92,17 +92,35 @@ function M.set_ends(buf, to)
   end
 end
 
----Names of encodings that `iconv` understands otherwise than Neovim does: big-endian, and without a mark.
-local wide =
-  { ['utf-16'] = 'utf-16be', ['ucs-2'] = 'ucs-2be', ['ucs-4'] = 'ucs-4be', ['utf-32'] = 'utf-32be' }
+---Big-endian encodings, which Neovim's `iconv` takes for those of this machine: the little-endian ones with
+---bytes in the other order. Pattern and replacement do that.
+local swapped = {
+  ['utf-16'] = { 'utf-16le', '(.)(.)', '%2%1' },
+  ['ucs-2'] = { 'ucs-2le', '(.)(.)', '%2%1' },
+  ['ucs-4'] = { 'ucs-4le', '(.)(.)(.)(.)', '%4%3%2%1' },
+}
 
----@param encoding string
----@return string? name for `vim.iconv`; nil: the bytes of the text are the bytes of the file
-local function iconv_name(encoding)
-  if encoding == '' or encoding == 'utf-8' then
-    return nil
+---@param text string
+---@param encoding string a value of 'fileencoding', neither '' nor utf-8
+---@return string?
+local function to_bytes(text, encoding)
+  local swap = swapped[encoding]
+  if not swap then
+    return vim.iconv(text, 'utf-8', encoding)
   end
-  return wide[encoding] or encoding
+  local bytes = vim.iconv(text, 'utf-8', swap[1])
+  return bytes and (bytes:gsub(swap[2], swap[3]))
+end
+
+---@param bytes string
+---@param encoding string
+---@return string?
+local function to_text(bytes, encoding)
+  local swap = swapped[encoding]
+  if not swap then
+    return vim.iconv(bytes, encoding, 'utf-8')
+  end
+  return vim.iconv((bytes:gsub(swap[2], swap[3])), swap[1], 'utf-8')
 end
 
 ---The bytes of a text in an encoding; nil if it cannot hold the text.
@@ -110,12 +128,11 @@ end
 ---@param encoding string a value of 'fileencoding'
 ---@return string?
 function M.encode(text, encoding)
-  local name = iconv_name(encoding)
-  if not name then
+  if encoding == '' or encoding == 'utf-8' then
     return text
   end
-  local bytes = vim.iconv(text, 'utf-8', name)
-  return bytes and vim.iconv(bytes, name, 'utf-8') == text and bytes or nil
+  local bytes = to_bytes(text, encoding)
+  return bytes and to_text(bytes, encoding) == text and bytes or nil
 end
 
 ---The encoding of a buffer's file.
@@ -147,27 +164,25 @@ end
 ---@return string encoding for 'fileencoding'
 function M.decode(buf, bytes)
   local encoding = M.encoding(buf)
-  local name = iconv_name(encoding)
   if vim.bo[buf].binary then
     return bytes, vim.bo[buf].fileencoding
   end
   local good, ascii = utf8(bytes)
-  local double = encoding:find('^ucs') or encoding:find('^utf%-[13]')
-  if not name or (good and not double and not ascii) then
-    if good then
-      return bytes, name and 'utf-8' or encoding
-    end
-    name, encoding = 'latin1', 'latin1'
+  local unicode = encoding == '' or encoding == 'utf-8'
+  local wide = encoding:find('^ucs') or encoding:find('^utf%-[13]')
+  if good and unicode then
+    return bytes, encoding
   end
-  local text = vim.iconv(bytes, name, 'utf-8')
-  if text and vim.iconv(text, 'utf-8', name) == bytes then
-    return text, encoding
+  if not unicode and (wide or ascii or not good) then
+    local text = to_text(bytes, encoding)
+    if text and to_bytes(text, encoding) == bytes then
+      return text, encoding
+    end
   end
   if good then
     return bytes, 'utf-8'
   end
-  return vim.iconv(bytes, 'latin1', 'utf-8'), --[[@as string]]
-    'latin1'
+  return vim.iconv(bytes, 'latin1', 'utf-8') or bytes, 'latin1'
 end
 
 ---The bytes `:write` would put into the file; nil if the encoding cannot hold the text.

@@ -4,6 +4,8 @@ local M = {}
 
 local diff = (vim.text and vim.text.diff) or vim.diff
 
+---Lines of both sides above which common ends are not looked at more closely.
+local MANY_LINES = 50000
 ---Products of lines of two sides up to which it is looked for which line became which.
 local PAIR_CELLS = 2500
 ---Bytes of the changed middles of two lines up to which it is looked for what stayed the same in them.
@@ -24,13 +26,15 @@ local function join(lines, first, last)
   return first > last and '' or table.concat(lines, '\n', first, last) .. '\n'
 end
 
----The changed ranges between two lists of lines, in order.
+---The changed ranges between two lists of lines, in order. Lines that are there once on each side keep
+---together (patience): closing brackets and empty lines must not decide what a line has become.
 ---@param old string[]
 ---@param new string[]
 ---@return acp.Hunk[]
 function M.hunks(old, new)
   local head, tail = 0, 0
-  local shorter = math.min(#old, #new)
+  -- What is once in all can be told from what is once in the middle only.
+  local shorter = #old + #new > MANY_LINES and math.min(#old, #new) or 0
   while head < shorter and old[head + 1] == new[head + 1] do
     head = head + 1
   end
@@ -39,7 +43,7 @@ function M.hunks(old, new)
   end
   local a, b = join(old, head + 1, #old - tail), join(new, head + 1, #new - tail)
   local list = {}
-  for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'histogram' })) do
+  for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'patience' })) do
     local first, count, new_first, new_count = unpack(found --[[@as integer[] ]])
     table.insert(list, {
       -- An empty range is named by the line before it.

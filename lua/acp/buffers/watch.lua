@@ -42,7 +42,7 @@ end
 
 ---Look at the loaded files of running turns.
 local function look()
-  require('acp.buffers').refresh()
+  require('acp.buffers').refresh(nil, nil)
 end
 
 ---Neovim has found a change by itself and would ask. We look at the file as soon as it lets us.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +12,9 @@ from anyio import to_thread
 
 from ..session.entities import Change, Diff, PathSubject, Permission, PermissionOption, Session
 from ..session.ports import Questions, RequestError
+from ..text.merge import Merged, merge
 from . import disk
+from .known import Known
 from .order import Order
 from .roots import Place, resolve
 from .window import window
@@ -37,6 +38,7 @@ class FileService:
     ``protected()`` gives the globs of ``files.protected`` as they are now. ``quirks(session)`` gives those
     of its agent: ``{'missing_file': 'empty'}`` reads a missing file as an empty text, for an agent whose
     own writing of new files breaks on the error. ``changed(session, path)`` is called after each write.
+    ``chat(session)`` is the number of its chat, which events about its files go to.
     """
 
     def __init__(
@@ -47,28 +49,28 @@ class FileService:
         protected: Callable[[], Sequence[str]] = lambda: PROTECTED,
         quirks: Callable[[Session], Mapping[str, Any]] = lambda _session: {},
         changed: Callable[[Session, str], None] = lambda _session, _path: None,
+        chat: Callable[[Session], int | None] = lambda _session: None,
     ) -> None:
         self._editor = editor
         self._questions = questions
         self._protected = protected
         self._quirks = quirks
         self._changed = changed
+        self._chat = chat
         self._order = Order()
-        # What each session knows a file to hold: what it last read or wrote, or was shown to the user
-        # beside its proposal.
-        self._known: dict[str, dict[str, bytes]] = {}
+        self._known = Known()
 
     async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str:
         """Return the text an agent asked for: of the loaded buffer, saved or not, else of the disk."""
         async with self._turn(session, path) as place:
             if place.why is not None:
                 await self._ask(session, "read", place, place.why)
-            text = await self._current(place.real)
+            text = await self._current(session, place.real)
             if text is None:
                 if self._quirks(session).get("missing_file") != "empty":
                     raise disk.missing(Path(place.real))
                 text = ""
-            self._learn(session, place.real, text)
+            self._known.learn(session.id, place.real, text)
             return window(text, line, limit)
 
     async def write(self, session: Session, path: str, text: str) -> None:
@@ -77,14 +79,16 @@ class FileService:
         async with self._turn(session, path) as place:
             if place.why is not None:
                 await self._ask(session, "write", place, place.why, text)
-            if not await self._write_buffer(session, place, text):
+            wrote = await self._write_buffer(session, place, text)
+            if wrote is None:
                 await to_thread.run_sync(disk.write_text, Path(place.real), text)
-            self._learn(session, place.real, text)
-        self._changed(session, place.real)
+            self._known.learn(session.id, place.real, text)
+        if wrote is not False:
+            self._changed(session, place.real)
 
     def forget(self, session: Session) -> None:
         """The session is over: what it knows of files is not needed any more."""
-        self._known.pop(session.id, None)
+        self._known.forget(session.id)
         self._order.forget(session.id)
 
     def _turn(self, session: Session, path: str) -> AbstractAsyncContextManager[Place]:
@@ -95,14 +99,25 @@ class FileService:
         job = partial(resolve, path, roots, tuple(self._protected()))
         return await to_thread.run_sync(job, abandon_on_cancel=True)
 
-    async def _current(self, real: str) -> str | None:
+    async def _buffer(self, session: Session, real: str) -> tuple[str, int] | None:
+        """The text of the loaded buffer and the number of its last change; None when it is not loaded."""
+        buffer = await self._editor.call("acp.buffers", "read", real, self._chat(session))
+        if not buffer["loaded"]:
+            return None
+        if buffer.get("large"):
+            raise RequestError(disk.INTERNAL_ERROR, f"too large: {real}", {"path": real})
+        return str(buffer["text"]), int(buffer["tick"])
+
+    async def _current(self, session: Session, real: str) -> str | None:
         """The whole text as the user has it now; None when there is no such file."""
-        buffer = await self._editor.call("acp.buffers", "read", real)
-        if buffer["loaded"]:
-            text = str(buffer["text"])
-            if "\0" in text or _broken(text):
-                raise disk.not_text(Path(real))
-            return text
+        buffer = await self._buffer(session, real)
+        if buffer is None:
+            return await self._on_disk(real)
+        if "\0" in buffer[0] or _broken(buffer[0]):
+            raise disk.not_text(Path(real))
+        return buffer[0]
+
+    async def _on_disk(self, real: str) -> str | None:
         try:
             return await to_thread.run_sync(disk.read_text, Path(real), abandon_on_cancel=True)
         except RequestError as error:
@@ -110,51 +125,92 @@ class FileService:
                 return None
             raise
 
-    async def _write_buffer(self, session: Session, place: Place, text: str) -> bool:
-        """Write through the loaded buffer; False when there is none.
+    async def _write_buffer(self, session: Session, place: Place, text: str) -> bool | None:
+        """Write through the loaded buffer; None when there is none, False when file and buffer had the text.
 
         Unsaved edits of the user are in the way, unless the agent knows them or the user has approved
         this very change of them. Each edit counts: a buffer that changed since is looked at again.
         """
         options: dict[str, Any] = {}
+        if (chat := self._chat(session)) is not None:
+            options["chat"] = chat
         while True:
-            answer = await self._editor.call("acp.buffers", "write", place.real, text, options)
+            answer = await self._editor.call("acp.buffers", "write", place.real, text, dict(options))
             if answer.get("loaded") is False:
-                return False
+                return None
             if answer["ok"]:
-                return True
+                return bool(answer.get("wrote", True))
             if answer.get("why") != "modified":
                 message = str(answer.get("error") or "it could not be written")
                 raise RequestError(disk.INTERNAL_ERROR, f"{message}: {place.real}", {"path": place.real})
-            buffer = await self._editor.call("acp.buffers", "read", place.real)
-            now = str(buffer.get("text", ""))
-            known = self._known.get(session.id, {}).get(place.real) == _digest(now)
-            if buffer["loaded"] and not known and not _approved(session, place, now, text):
-                await self._ask(session, "write", place, "modified", text)
-            options = {"tick": buffer.get("tick")}
+            buffer = await self._buffer(session, place.real)
+            if buffer is None:
+                return None
+            mine, options["tick"] = buffer
+            options.pop("merged", None)
+            known = self._known.knows(session.id, place.real, mine)
+            if not known and not _approved(session, place, mine, text):
+                merged = await self._ask_conflict(session, place, mine, text)
+                if merged is not None:
+                    options["merged"] = merged
 
     async def _ask(self, session: Session, op: str, place: Place, why: str, text: str | None = None) -> None:
         """Ask the user; raises RequestError unless the answer is yes. ``text``: what would be written."""
         old, diff = None, None
         if text is not None:
             try:
-                old = await self._current(place.real)
+                old = await self._current(session, place.real)
                 diff = Diff((Change("add" if old is None else "modify", place.real),), old, text)
             except RequestError:  # it cannot be read as text: then there is nothing to compare with
                 diff = Diff((Change("modify", place.real),), None, text)
-        subject = PathSubject(op, place.path, place.real, why, diff)
-        question = Permission("", [YES, NO], subject=subject, asked_by="client")
+        await self._put(session, place, PathSubject(op, place.path, place.real, why, diff), [YES, NO])
+        if old is not None:
+            self._known.learn(session.id, place.real, old)
+
+    async def _ask_conflict(self, session: Session, place: Place, mine: str, text: str) -> str | None:
+        """Ask about unsaved edits that are in the way; raises RequestError for a no.
+
+        Returns what the buffer gets when the user wants both texts; None: the agent's.
+        """
+        try:
+            now = await self._on_disk(place.real)
+        except RequestError:
+            now = None
+        base = self._known.text(session.id, place.real)
+        if base is None and now != text:
+            base = now  # an agent that reads the disk by itself
+        diff = Diff((Change("modify", place.real),), mine, text)
+        subject = PathSubject("write", place.path, place.real, "modified", diff, base, now)
+        merged: Merged | None = None
+        if base is not None:
+            job = partial(merge, base, mine, text, ("yours", session.agent))
+            merged = await to_thread.run_sync(job, abandon_on_cancel=True)
+        options = [YES, NO]
+        if merged is not None and merged.text not in (mine, text):
+            options.append(_both(merged))
+        chosen = await self._put(session, place, subject, options)
+        return merged.text if merged is not None and chosen == "both" else None
+
+    async def _put(
+        self, session: Session, place: Place, subject: PathSubject, options: list[PermissionOption]
+    ) -> str:
+        """Put our question; returns the answer, raises RequestError for a no."""
         where = {"path": place.real}
-        if await self._questions.ask(session, question) != YES.id:
-            raise RequestError(disk.INTERNAL_ERROR, f"the user did not allow to {op} {place.real}", where)
+        question = Permission("", options, subject=subject, asked_by="client")
+        chosen = await self._questions.ask(session, question)
+        if chosen is None or chosen == NO.id:
+            message = f"the user did not allow to {subject.op} {place.real}"
+            raise RequestError(disk.INTERNAL_ERROR, message, where)
         if (await self._resolve(session, place.path)).real != place.real:
             message = f"{place.path} leads elsewhere now than when the user was asked"
             raise RequestError(disk.INTERNAL_ERROR, message, where)
-        if old is not None:
-            self._learn(session, place.real, old)
+        return chosen
 
-    def _learn(self, session: Session, real: str, text: str) -> None:
-        self._known.setdefault(session.id, {})[real] = _digest(text)
+
+def _both(merged: Merged) -> PermissionOption:
+    """The third answer. No kind: what allows once is Yes, and a key must know which is meant."""
+    marks = f", {merged.conflicts} marked" if merged.conflicts else ""
+    return PermissionOption("both", f"Keep both: merge into the buffer{marks}, unsaved", "other", "other")
 
 
 def _approved(session: Session, place: Place, old: str, new: str) -> bool:
@@ -172,10 +228,6 @@ def _approved(session: Session, place: Place, old: str, new: str) -> bool:
             ):
                 return True
     return False
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _broken(text: str) -> bool:

@@ -31,7 +31,8 @@ class Order:
         async with self._gates.setdefault(gate, anyio.Lock()):
             place = await find()
             ticket = anyio.Event()
-            line = self._lines.setdefault(place.real, deque())
+            key = place.key or place.real
+            line = self._lines.setdefault(key, deque())
             line.append(ticket)
             if len(line) == 1:
                 ticket.set()
@@ -43,7 +44,7 @@ class Order:
             if line:
                 line[0].set()
             else:
-                self._lines.pop(place.real, None)
+                self._lines.pop(key, None)
 
     def forget(self, gate: str) -> None:
         """The session is over: its gate is not needed any more."""

@@ -18,12 +18,14 @@ INVALID_PARAMS = -32602
 class Place:
     """A path an agent named. ``path`` as it said it, ``real`` without links and ``..``.
 
-    ``why``: None, ``outside`` (under no root) or ``protected`` (matches ``files.protected``).
+    ``why``: None, ``outside`` (under no root) or ``protected`` (matches ``files.protected``). ``key`` is the
+    same for all names of the file that differ in case only, or in the name of its folder.
     """
 
     path: str
     real: str
     why: str | None
+    key: str = ""
 
 
 def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
@@ -41,11 +43,22 @@ def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
         raise RequestError(INVALID_PARAMS, "the path is not valid") from error
     bases = [os.path.realpath(root) for root in roots]
     if not any(inside(real, base) for base in bases):
-        return Place(path, real, "outside")
+        return Place(path, real, "outside", _key(real))
     # A link inside the project may carry a protected name, or lead to one: both count.
     said = os.path.normpath(path)
-    below = (*relative(said, (*roots, *bases)), *relative(real, bases))
-    return Place(path, real, "protected" if any(matches(name, protected) for name in below) else None)
+    below = (*relative(said, (*roots, *bases)), *relative(real, bases), *_names_below(real, bases))
+    why = "protected" if any(matches(name, protected) for name in below) else None
+    return Place(path, real, why, _key(real))
+
+
+def _key(real: str) -> str:
+    """The folder by device and inode: it stays when the file is replaced."""
+    folder, name = os.path.split(real)
+    try:
+        found = Path(folder).stat()
+    except OSError:
+        return real.casefold()
+    return f"{found.st_dev}:{found.st_ino}/{name.casefold()}"
 
 
 def inside(real: str, base: str) -> bool:
@@ -54,20 +67,29 @@ def inside(real: str, base: str) -> bool:
     Folders are compared by device and inode too: on a disk that ignores case, or through a bind mount,
     one folder has several names.
     """
-    if base in (real, "/") or real.startswith(base + "/"):
-        return True
+    return base in (real, "/") or real.startswith(base + "/") or _below(real, base) is not None
+
+
+def _below(real: str, base: str) -> str | None:
+    """The name ``real`` has below the folder ``base``, found by device and inode; None: it is elsewhere."""
     try:
         wanted = Path(base).stat()
     except OSError:
-        return False
-    for folder in (real, *map(str, Path(real).parents)):
+        return None
+    for folder in (Path(real), *Path(real).parents):
         try:
-            found = Path(folder).stat()
+            found = folder.stat()
         except OSError:
             continue
         if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
-            return True
-    return False
+            return str(Path(real).relative_to(folder))
+    return None
+
+
+def _names_below(real: str, bases: Iterable[str]) -> list[str]:
+    """The names ``real`` has below the bases that it is not under by name."""
+    others = [base for base in bases if base not in (real, "/") and not real.startswith(base + "/")]
+    return [name for name in (_below(real, base) for base in others) if name is not None]
 
 
 def relative(path: str, bases: Iterable[str]) -> list[str]:
