@@ -25,7 +25,7 @@ local M = {}
 ---@field permission {ui: string, open: string, dismiss: string, rules: table}
 ---@field follow {enabled: boolean}
 ---@field chat {position: string, width: number}
----@field files {protected: string[]}
+---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
 ---@field icons 'auto'|'unicode'|'ascii'|table<string, any>
 ---@field keymaps table<string, table<string, string|string[]|false>|false>
@@ -37,7 +37,10 @@ local function defaults()
     permission = { ui = 'auto', open = 'chat', dismiss = 'keep', rules = {} },
     follow = { enabled = false },
     chat = { position = 'auto', width = 0.4 },
-    files = { protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' } },
+    files = {
+      protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' },
+      write_autocmds = false,
+    },
     notify = { question = 'float' },
     icons = 'auto',
     keymaps = vim.deepcopy(require('acp.chat.keymaps')),

@@ -242,7 +242,7 @@ function M.check(settings)
     }),
     follow = record({ enabled = of('boolean', 'true or false') }),
     chat = record({ position = one_of('auto', 'right', 'below', 'tab'), width = share }),
-    files = record({ protected = strings }),
+    files = record({ protected = strings, write_autocmds = of('boolean', 'true or false') }),
     notify = record({ question = one_of('float', 'notify', 'bell', false) }),
     icons = icons,
     keymaps = keymaps(),

@@ -17,7 +17,7 @@ from tests.plugin import Neovim, StartNvim
 ROUNDS = 36
 
 PLAIN = ["", "}", "same", "\t"]
-WORDS = [
+WORDS = ["alpha", "be-ta", "x", "foo(bar)", "{", "}", "\t", "  ", "=", "a\u0301e\u0308", "日本語", "🚀", "é"]
     "alpha",
     "be-ta",
     "x",
@@ -230,11 +230,12 @@ def round_of(rng: random.Random, nvim: Neovim, path: Path) -> None:
             assert after["extmarks"][index] == [there[number] - 1, columns[3 + index]], index
     numbers = {at: number for number, at in old.where().items()}
     for index, top in enumerate(tops):
-        number = numbers.get(top)
+        at_top = numbers.get(top)
         cursor = cursors[index][0]
-        near = kept(cursor) and number is not None and kept(number)
-        if near and there[cursor] - there[number or 0] == cursors[index][1] - top:
-            assert after["tops"][index] == there[number or 0], index
+        if at_top is None or not (kept(cursor) and kept(at_top)):
+            continue
+        if there[cursor] - there[at_top] == cursors[index][1] - top:
+            assert after["tops"][index] == there[at_top], index
     for first, last in folds:
         inner = [numbers[at] for at in (first, last)]
         if all(map(kept, inner)):

@@ -15,6 +15,7 @@ from acp_nvim.session.events import (
     PermissionOpened,
     TurnStarted,
 )
+from acp_nvim.text.paths import relative
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.status import LABEL_CELLS, Status
 
@@ -40,6 +41,7 @@ class Announcer:
         self._statuses[chat.n] = Status()
 
     def remove(self, chat: Chat) -> None:
+        self.call(chat, "acp.buffers.watch", "stop")
         self._chats.pop(chat.session.id, None)
         self._statuses.pop(chat.n, None)
         self._seen.pop(chat.n, None)
@@ -56,6 +58,7 @@ class Announcer:
         chat.stall.heard()
         match event:
             case TurnStarted():
+                self.call(chat, "acp.buffers.watch", "start", list(session.roots) or [session.cwd])
                 self.status(chat)
                 self.fire(chat, "AcpTurnStart", {})
             case PermissionOpened(permission=permission):
@@ -101,8 +104,10 @@ class Announcer:
                 "paths": paths,
             },
         )
-        if call.kind in ("edit", "delete", "move") and call.status == "completed":
-            self._editor.notify("acp.buffers", "check", paths)
+        if call.status == "completed" and call.kind not in _HARMLESS:
+            # A command does not say which files it changes.
+            known_paths = paths if paths and call.kind in ("edit", "delete", "move") else None
+            self._editor.notify("acp.buffers", "refresh", known_paths, chat.n)
 
     # -- telling
 
@@ -133,6 +138,7 @@ class Announcer:
 
     def turn_ended(self, chat: Chat, turn: Turn) -> None:
         """The turn is over and its text is in the buffer."""
+        self.call(chat, "acp.buffers.watch", "stop")
         self.status(chat)
         error = one_line(turn.error.message, TEXT_CELLS) if turn.error is not None else None
         stop = one_line(turn.stop, LABEL_CELLS) if turn.stop else "none"
@@ -145,14 +151,24 @@ class Announcer:
             self.fire(chat, "AcpFileChanged", {"path": path, "how": "write"})
 
     async def check_files(self, chat: Chat, paths: list[str] | None) -> None:
-        """Let unmodified buffers show what the agent changed on disk."""
-        await self._editor.call("acp.buffers", "check", paths)
+        """Let unmodified buffers show what the agent changed on disk, and name the others."""
+        conflicts: list[str] = await self._editor.call("acp.buffers", "check", paths, chat.n)
+        if not conflicts:
+            return
+        one = len(conflicts) == 1
+        title = "a file" if one else f"{len(conflicts)} files"
+        names = [relative(path, chat.session.cwd) for path in conflicts]
+        remedy = "takes the disk's text, :w! keeps yours"
+        chat.note("warning", f"{title} changed on disk under your unsaved edits", [*names, f":e! {remedy}"])
 
 
 def known(**fields: Any) -> dict[str, Any]:
     """The fields that have a value: None would be ``vim.NIL`` in Lua, which is true."""
     return {name: value for name, value in fields.items() if value is not None}
 
+
+#: Tool calls of these kinds change no file.
+_HARMLESS = frozenset({"read", "search", "think", "fetch"})
 
 _TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "Unknown"})
 

@@ -65,6 +65,7 @@ class App:
         )
         self._secrets = Secrets()
         self._spawner = Spawner()
+            chat=self._number,
         self._services = Services(
             sink=self._store,
             files=self._files,
@@ -261,6 +262,10 @@ class App:
 
     def _touch(self, session: Session, _event: Event, touched: Sequence[Item]) -> None:
         chat = self._chat_of(session)
+    def _number(self, session: Session) -> int | None:
+        chat = self._chat_of(session)
+        return chat.n if chat is not None else None
+
         if chat is not None and touched:
             chat.transcript.touch(touched)
             self._frames.wake()
