@@ -18,21 +18,6 @@ ROUNDS = 36
 
 PLAIN = ["", "}", "same", "\t"]
 WORDS = ["alpha", "be-ta", "x", "foo(bar)", "{", "}", "\t", "  ", "=", "a\u0301e\u0308", "日本語", "🚀", "é"]
-    "alpha",
-    "be-ta",
-    "x",
-    "foo(bar)",
-    "{",
-    "}",
-    "\t",
-    "  ",
-    "=",
-    "a\u0301e\u0308",
-    "日本語",
-    "🚀",
-    "ﬀ",
-    "é",
-]
 LATIN = ["alpha", "x", "foo(bar)", "{", "}", "\t", "caf\xe9", "\xfc\xdf", "\xa0"]
 JAPANESE = ["alpha", "x", "{", "日本語", "です", "カナ"]
 KINDS: list[tuple[str, str, list[str]]] = [
