@@ -37,7 +37,12 @@ command(
   { nargs = '*', bang = true, range = true, desc = 'Send text or lines to the agent' }
 )
 command('AcpCancel', 'cancel', { bang = true, desc = "Cancel the agent's turn" })
-command('AcpFollow', 'follow', { nargs = '?', complete = 'follow', desc = 'Follow the agent to its files' })
+command(
+  'AcpFollow',
+  'follow',
+  { nargs = '?', bar = true, complete = 'follow', desc = 'Follow the agent to its files' }
+)
+command('AcpDiff', 'diff', { nargs = '?', complete = 'changes', desc = "Show an agent's change as a diff" })
 command('AcpPermit', 'permit', { nargs = '?', complete = 'answers', desc = "Answer an agent's question" })
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
 command('AcpRestart', 'restart', { desc = 'Start the agent of this chat again' })
@@ -65,6 +70,9 @@ plug('cancel', function()
 end)
 plug('follow', function()
   require('acp.commands').follow({ args = '' })
+end)
+plug('diff', function()
+  require('acp.commands').diff({ args = '' })
 end)
 plug('permit', function()
   require('acp.commands').permit({ args = '' })

@@ -70,6 +70,12 @@ function M.follow(args)
 end
 
 ---@param args {args: string}
+function M.diff(args)
+  local path = vim.trim(args.args)
+  tell(require('acp').diff(path ~= '' and path or nil))
+end
+
+---@param args {args: string}
 function M.permit(args)
   local choice = vim.trim(args.args)
   tell(require('acp').permit(tonumber(choice) or (choice ~= '' and choice or nil)))
@@ -131,12 +137,18 @@ function M.install(args)
   require('acp.install').run(args)
 end
 
+---@return string[] paths whose change the current chat can show
+local function changed()
+  local chat = require('acp.chat').current()
+  return chat and require('acp.diff.request').paths(chat) or {}
+end
+
 local words_of = {
   answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'hide' },
   follow = { 'on', 'off', 'toggle', 'list' },
 }
 
----@param what 'agents'|'answers'|'follow'
+---@param what 'agents'|'answers'|'follow'|'changes'
 ---@param lead string
 ---@return string[]
 function M.complete(what, lead)

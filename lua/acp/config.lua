@@ -24,6 +24,7 @@ local M = {}
 ---@field agents table<string, acp.AgentConfig>
 ---@field permission {ui: string, open: string, dismiss: string, rules: table}
 ---@field follow {enabled: boolean}
+---@field diff {layout: 'auto'|'tab'|'split'|'none'}
 ---@field chat {position: string, width: number}
 ---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
@@ -36,6 +37,7 @@ local function defaults()
     agents = {},
     permission = { ui = 'auto', open = 'chat', dismiss = 'keep', rules = {} },
     follow = { enabled = false },
+    diff = { layout = 'auto' },
     chat = { position = 'auto', width = 0.4 },
     files = {
       protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' },

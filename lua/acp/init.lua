@@ -94,6 +94,25 @@ function M.follow(on)
   return require('acp.follow').command(on == nil and 'toggle' or on and 'on' or 'off')
 end
 
+---Show a change of the current chat as a diff: what is proposed for a file, or was last done to it.
+---@param path? string nil: of the open question, of the row under the cursor, else the last one
+---@return boolean|nil
+---@return string? reason
+function M.diff(path)
+  local chat = require('acp.chat').current()
+  if not chat then
+    return nil, 'there is no chat'
+  end
+  local request = { chat = chat.n } ---@type acp.DiffRequest
+  if path and path ~= '' then
+    request.path = require('acp.diff.request').absolute(chat, path)
+  else
+    request = require('acp.diff.request').under_cursor(chat) or request
+  end
+  require('acp.diff').show(request)
+  return true
+end
+
 ---Answer the question that is shown, else the oldest of the current chat; without a choice: open the picker.
 ---@param choice? string|integer kind of option, its number, `cancel` or `hide`
 ---@return boolean|nil

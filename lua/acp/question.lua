@@ -41,12 +41,17 @@ function M.reset()
   end
 end
 
----The question an answer is for: the one shown now, else the oldest of the current chat.
+---The question an answer is for: the one shown now (in a picker, as a diff, as a card), else the oldest of
+---the current chat.
 ---@return acp.Question?
 local function target()
-  local now = card.get()
+  local now, shown = card.get(), require('acp.diff').here()
   if picker.question() then
     return picker.question()
+  end
+  local of_diff = shown and shown.question and queue.get(shown.question)
+  if of_diff then
+    return of_diff
   end
   if now and api.nvim_win_get_tabpage(now.win) == api.nvim_get_current_tabpage() then
     return now.question

@@ -21,12 +21,17 @@ return {
     next = ']]',
     help = 'g?',
   },
+  diff = {
+    close = 'q',
+    help = 'g?',
+  },
   both = {
     allow_once = '<LocalLeader>a',
     allow_always = '<LocalLeader>A',
     reject_once = '<LocalLeader>r',
     reject_always = '<LocalLeader>R',
     cancel = '<LocalLeader>c',
+    diff = '<LocalLeader>d',
     follow = '<LocalLeader>f',
   },
 }

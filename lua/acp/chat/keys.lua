@@ -91,8 +91,11 @@ local actions = {
       modes = { 'n' },
       run = function(chat)
         local block = require('acp.chat.transcript').block_at(chat.buf, api.nvim_win_get_cursor(0)[1] - 1)
+        local change = require('acp.diff.request').under_cursor(chat)
         if block and block.deco.question then
           require('acp.question').pick(block.deco.question)
+        elseif change then
+          require('acp.diff').show(change)
         elseif not follow_link('<CR>') then
           if vim.fn.foldclosed('.') ~= -1 then
             vim.cmd('normal! zo')
@@ -213,6 +216,22 @@ local actions = {
       end,
     },
   },
+  diff = {
+    close = {
+      desc = 'close the diff; the question stays open',
+      modes = { 'n' },
+      run = function()
+        require('acp.diff').quit()
+      end,
+    },
+    help = {
+      desc = 'these keys',
+      modes = { 'n' },
+      run = function()
+        require('acp.chat.show').keys('diff')
+      end,
+    },
+  },
   both = {
     allow_once = { desc = 'allow once', modes = { 'n' }, run = permit('allow_once') },
     allow_always = { desc = 'allow always', modes = { 'n' }, run = permit('allow_always') },
@@ -227,6 +246,13 @@ local actions = {
       end,
     },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
+    diff = {
+      desc = 'the change as a diff',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.diff').show(require('acp.diff.request').under_cursor(chat) or { chat = chat.n })
+      end,
+    },
   },
 }
 
@@ -245,9 +271,13 @@ local order = {
     'close',
     'help',
   },
+  diff = { 'close', 'help' },
   prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
-  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'follow' },
+  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'diff', 'follow' },
 }
+
+-- Those of `both` that a proposal has.
+local answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always' }
 
 ---@param group string
 ---@param action string
@@ -270,12 +300,12 @@ function M.lhs(group, action)
 end
 
 ---Keys and what they do, for `g?`.
----@param group 'transcript'|'prompt'
+---@param group 'transcript'|'prompt'|'diff'
 ---@return {[1]: string, [2]: string}[]
 function M.help(group)
   local rows = {}
   for _, name in ipairs({ group, 'both' }) do
-    for _, action in ipairs(order[name]) do
+    for _, action in ipairs(group == 'diff' and name == 'both' and answers or order[name]) do
       local keys = keys_of(name, action)
       if #keys > 0 then
         table.insert(rows, { table.concat(keys, ' '), actions[name][action].desc })
@@ -290,8 +320,10 @@ end
 
 ---@param buf integer
 ---@param group string
-local function map_group(buf, group)
-  for action, spec in pairs(actions[group]) do
+---@param some? string[] only these actions
+local function map_group(buf, group, some)
+  for _, action in ipairs(some or order[group]) do
+    local spec = actions[group][action]
     for _, key in ipairs(keys_of(group, action)) do
       for _, mode in ipairs(spec.modes) do
         local function run()
@@ -327,6 +359,12 @@ function M.attach(chat)
   map_group(chat.buf, 'both')
   map_group(chat.prompt, 'prompt')
   map_group(chat.prompt, 'both')
+end
+
+---@param buf integer of a proposal
+function M.attach_diff(buf)
+  map_group(buf, 'diff')
+  map_group(buf, 'both', answers)
 end
 
 return M

@@ -130,7 +130,7 @@ function M.details(n, lines)
 end
 
 ---The keys of a buffer in a float.
----@param group 'transcript'|'prompt'
+---@param group 'transcript'|'prompt'|'diff'
 function M.keys(group)
   local rows, width = require('acp.chat.keys').help(group), 0
   for _, row in ipairs(rows) do

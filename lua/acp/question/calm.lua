@@ -9,17 +9,25 @@ M.QUIET_MS = 400
 local last = 0 -- milliseconds (uv.hrtime) of the last typed key
 local poke ---@type fun()?
 
-local function now() return vim.uv.hrtime() / 1e6 end
+local function now()
+  return vim.uv.hrtime() / 1e6
+end
 
 ---Look at typed keys from now on. What was typed before is not known, so now counts as a key.
 ---@param on_key fun() called after each typed key
 function M.start(on_key)
-  if poke then return end
+  if poke then
+    return
+  end
   poke, last = on_key, now()
   vim.on_key(function(_, typed)
-    if typed == nil or typed == '' then return end
+    if typed == nil or typed == '' then
+      return
+    end
     last = now()
-    if poke then poke() end
+    if poke then
+      poke()
+    end
   end, ns)
 end
 
@@ -53,11 +61,17 @@ end
 ---@param open 'chat'|'always'|'never'
 ---@return boolean
 function M.may_enter(chat, open)
-  if open == 'never' then return false end
+  if open == 'never' then
+    return false
+  end
   local mode = api.nvim_get_mode()
-  if mode.blocking or busy() then return false end
+  if mode.blocking or busy() then
+    return false
+  end
   local inside = require('acp.question.place').current() == chat.n
-  if mode.mode == 'n' then return inside or open == 'always' end
+  if mode.mode == 'n' then
+    return inside or open == 'always'
+  end
   return mode.mode == 'i'
     and inside
     and api.nvim_get_current_buf() == chat.prompt

@@ -10,6 +10,8 @@ local ns = api.nvim_create_namespace('acp.question')
 ---@field buf integer
 ---@field win integer
 ---@field entered boolean
+---@field count integer lines before the blank one and the options
+---@field brief boolean its change is shown beside it as a diff
 
 local card ---@type acp.Card?
 local closing = false
@@ -20,54 +22,102 @@ M.on = { closed = function() end, moved = function() end }
 
 ---@return acp.Card?
 function M.get()
-  if card and not api.nvim_win_is_valid(card.win) then card = nil end
+  if card and not api.nvim_win_is_valid(card.win) then
+    card = nil
+  end
   return card
 end
 
+---Whether the question's change is on the screen as a diff: then the card does without its hunks.
 ---@param question acp.Question
+---@return boolean
+local function is_brief(question)
+  return question.hunks ~= nil and require('acp.diff').here(question.id) ~= nil
+end
+
+---What the diff says better than the question: it has looked at the file.
+---@param question acp.Question
+---@param brief boolean
+---@return {title: string, line: string, marks: acp.QuestionMark[]}?
+local function better_words(question, brief)
+  local view = brief and require('acp.diff').here(question.id)
+  return view and view.card or nil
+end
+
+---@param question acp.Question
+---@param brief boolean
 ---@return string[] lines
-local function content(question)
+---@return table<integer, integer> rows where each line of the question stands, from 0
+local function content(question, brief)
   local plain = require('acp.message').plain
   -- Byte for byte, so that the marks fit; a newline in a line would fail.
-  local function whole(line) return (line:gsub('[%z\1-\8\10-\31\127]', ' ')) end
-  local lines = vim.tbl_map(whole, question.lines)
+  local function whole(line)
+    return (line:gsub('[%z\1-\8\10-\31\127]', ' '))
+  end
+  local lines, rows = {}, {}
+  local better = better_words(question, brief)
+  for i, line in ipairs(question.lines) do
+    local left_out = false
+    for _, range in ipairs(brief and question.hunks or {}) do
+      left_out = left_out or (i - 1 >= range[1] and i - 1 <= range[2])
+    end
+    if not left_out then
+      rows[i - 1] = #lines
+      table.insert(lines, whole(i == 1 and better and better.line or line))
+    end
+  end
   table.insert(lines, '')
   local width = #tostring(#question.options)
   for i, option in ipairs(question.options) do
     table.insert(lines, (' %' .. width .. 'd  %s'):format(i, plain(option.name)))
   end
-  if #question.options == 0 then table.insert(lines, ' No answer is offered. :AcpPermit cancel refuses.') end
-  return lines
+  if #question.options == 0 then
+    table.insert(lines, ' No answer is offered. :AcpPermit cancel refuses.')
+  end
+  return lines, rows
 end
 
 ---@param buf integer
 ---@param question acp.Question
-local function fill(buf, question)
-  local lines = content(question)
+---@param brief boolean
+---@return integer count lines before the blank one
+local function fill(buf, question, brief)
+  local lines, rows = content(question, brief)
+  local count = vim.tbl_count(rows)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
-  for _, mark in ipairs(question.marks) do
+  local better = better_words(question, brief)
+  local marks = vim.tbl_filter(function(mark)
+    return not better or mark[1] > 0
+  end, question.marks)
+  for _, mark in ipairs(vim.list_extend(marks, better and better.marks or {})) do
     local row, col, end_col, group = unpack(mark)
-    local line = row < #question.lines and lines[row + 1]
+    local at = rows[row]
+    local line = at and lines[at + 1]
     if line and col < #line then
-      api.nvim_buf_set_extmark(buf, ns, row, col, { end_col = math.min(end_col, #line), hl_group = group })
+      api.nvim_buf_set_extmark(buf, ns, at, col, { end_col = math.min(end_col, #line), hl_group = group })
     end
   end
   for i = 1, #question.options do
-    local row = #question.lines + i
+    local row = count + i
     local _, last = lines[row + 1]:find('^ *%d+')
     api.nvim_buf_set_extmark(buf, ns, row, 0, { end_col = last, hl_group = 'AcpKey' })
   end
+  return count
 end
 
 ---Rows of the text that are below the window; 0 when its last line is on the screen.
 ---@return integer
 function M.more()
   local now = M.get()
-  if not now then return 0 end
-  local last = math.max(#now.question.lines - 1, 0)
+  if not now then
+    return 0
+  end
+  local last = math.max(now.count - 1, 0)
   local view = api.nvim_win_call(now.win, vim.fn.winsaveview)
-  if view.topline - 1 > last then return 0 end
+  if view.topline - 1 > last then
+    return 0
+  end
   -- Counted in rows of the screen: one line may be taller than the window.
   local below = { start_row = view.topline - 1, start_vcol = view.skipcol, end_row = last }
   return math.max(0, api.nvim_win_text_height(now.win, below).all - api.nvim_win_get_height(now.win))
@@ -79,18 +129,27 @@ end
 local function footer(now, width)
   local count, more = math.min(#now.question.options, 9), M.more()
   local parts = {}
-  if more > 0 then table.insert(parts, more == 1 and '1 more line' or more .. ' more lines') end
+  if more > 0 then
+    table.insert(parts, more == 1 and '1 more line' or more .. ' more lines')
+  end
   if not now.entered then
     table.insert(parts, ':AcpPermit answers')
   else
     local digits = count == 1 and '1' or '1-' .. count
-    if more == 0 and count > 0 then table.insert(parts, digits .. ' answers') end
-    table.insert(parts, 'q keeps it open')
+    if more == 0 and count > 0 then
+      table.insert(parts, digits .. (now.brief and '' or ' answers'))
+    end
+    if now.brief then
+      table.insert(parts, '<C-w>w to the diff')
+    end
+    table.insert(parts, now.brief and 'q keeps open' or 'q keeps it open')
   end
   local all = require('acp.question.queue').of(now.question.chat)
   if #all > 1 then
     for i, question in ipairs(all) do
-      if question == now.question then table.insert(parts, ('%d of %d'):format(i, #all)) end
+      if question == now.question then
+        table.insert(parts, ('%d of %d'):format(i, #all))
+      end
     end
   end
   local between = require('acp.icons').kind() == 'ascii' and ' - ' or ' · '
@@ -106,7 +165,9 @@ end
 local function border()
   local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
   -- Title and footer need a place.
-  if wanted == 'none' or wanted == 'shadow' then return 'solid' end
+  if wanted == 'none' or wanted == 'shadow' then
+    return 'solid'
+  end
   if wanted ~= '' then
     local parts = vim.split(wanted, ',', { plain = true })
     return #parts > 1 and parts or wanted
@@ -130,7 +191,9 @@ local options = {
 ---Put the window where it belongs, as high as its text needs, with the footer of this moment.
 function M.layout()
   local now = M.get()
-  if not now then return end
+  if not now then
+    return
+  end
   local place = require('acp.question.place')
   local width = place.box(now.question.chat, 1).width
   api.nvim_win_set_config(now.win, { width = width })
@@ -144,7 +207,9 @@ function M.layout()
     height = math.min(rows, box.limit),
   })
   if rows <= box.limit then
-    api.nvim_win_call(now.win, function() vim.fn.winrestview({ topline = 1, skipcol = 0 }) end)
+    api.nvim_win_call(now.win, function()
+      vim.fn.winrestview({ topline = 1, skipcol = 0 })
+    end)
   end
   M.refresh()
 end
@@ -152,8 +217,12 @@ end
 ---The footer again: the window was scrolled or entered, or another question came.
 function M.refresh()
   local now = M.get()
-  if not now then return end
-  if M.more() == 0 then now.question.whole = true end
+  if not now then
+    return
+  end
+  if M.more() == 0 then
+    now.question.whole = true
+  end
   api.nvim_win_set_config(now.win, {
     footer = footer(now, api.nvim_win_get_width(now.win)),
     footer_pos = 'right',
@@ -179,7 +248,9 @@ local function watch(now)
   api.nvim_create_autocmd('WinScrolled', {
     group = group,
     pattern = tostring(now.win),
-    callback = function() M.on.moved() end,
+    callback = function()
+      M.on.moved()
+    end,
   })
 end
 
@@ -188,7 +259,8 @@ end
 ---@return acp.Card
 function M.show(question)
   local now = M.get()
-  if now and now.question == question then
+  local brief = is_brief(question)
+  if now and now.question == question and now.brief == brief then
     M.layout()
     return now
   end
@@ -196,7 +268,7 @@ function M.show(question)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.b[buf].acp_chat = question.chat
-  fill(buf, question)
+  local count = fill(buf, question, brief)
   local config = {
     relative = 'editor',
     row = 0,
@@ -205,7 +277,7 @@ function M.show(question)
     height = 1,
     style = 'minimal',
     border = border(),
-    title = ' ' .. require('acp.message').plain(question.title) .. ' ',
+    title = ' ' .. require('acp.message').plain((better_words(question, brief) or question).title) .. ' ',
     title_pos = 'left',
     focusable = false,
     zindex = 40,
@@ -219,7 +291,7 @@ function M.show(question)
   for name, value in pairs(options) do
     api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
-  card = { question = question, buf = buf, win = win, entered = false }
+  card = { question = question, buf = buf, win = win, entered = false, count = count, brief = brief }
   watch(card)
   M.layout()
   question.since = question.since or vim.uv.hrtime() / 1e6
@@ -230,7 +302,9 @@ end
 function M.close()
   local now = M.get()
   card = nil
-  if not now then return end
+  if not now then
+    return
+  end
   closing = true
   pcall(api.nvim_win_close, now.win, true)
   closing = false

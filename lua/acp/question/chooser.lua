@@ -20,7 +20,9 @@ local function all_keys()
     table.insert(keys, char == '<' and '<lt>' or char == '|' and '<Bar>' or char)
   end
   for byte = 97, 122 do
-    if byte ~= 99 then table.insert(keys, ('<C-%s>'):format(string.char(byte))) end
+    if byte ~= 99 then
+      table.insert(keys, ('<C-%s>'):format(string.char(byte)))
+    end
   end
   return keys
 end
@@ -37,20 +39,30 @@ end
 ---@param actions acp.ChooserActions
 local function listen(card, actions)
   local buf, question = card.buf, card.question
-  for _, key in ipairs(all_keys()) do pcall(vim.keymap.del, 'n', key, { buffer = buf }) end
-  for char in useless:gmatch('.') do map(buf, char == '<' and '<lt>' or char, '<Nop>') end
+  for _, key in ipairs(all_keys()) do
+    pcall(vim.keymap.del, 'n', key, { buffer = buf })
+  end
+  for char in useless:gmatch('.') do
+    map(buf, char == '<' and '<lt>' or char, '<Nop>')
+  end
   local function answer(index)
     require('acp.question.card').refresh()
-    if question.whole and question.options[index] then actions.answer(index) end
+    if question.whole and question.options[index] then
+      actions.answer(index)
+    end
   end
   for i = 1, 9 do
-    map(buf, tostring(i), function() answer(i) end, 'answer')
+    map(buf, tostring(i), function()
+      answer(i)
+    end, 'answer')
   end
   map(buf, '<CR>', function()
-    answer(api.nvim_win_get_cursor(card.win)[1] - #question.lines - 1)
+    answer(api.nvim_win_get_cursor(card.win)[1] - card.count - 1)
   end, 'answer with this option')
   -- By rows of the screen: reading down passes all of a line that is taller than the window.
-  for key, row in pairs({ j = 'gj', k = 'gk', ['<Down>'] = 'gj', ['<Up>'] = 'gk' }) do map(buf, key, row) end
+  for key, row in pairs({ j = 'gj', k = 'gk', ['<Down>'] = 'gj', ['<Up>'] = 'gk' }) do
+    map(buf, key, row)
+  end
   map(buf, 'q', actions.dismiss, 'keep the question open')
   map(buf, '<Esc>', actions.dismiss, 'keep the question open')
   map(buf, '?', function()
@@ -68,23 +80,35 @@ end
 ---@param card acp.Card
 ---@param actions acp.ChooserActions
 function M.enter(card, actions)
-  local buf, question = card.buf, card.question
-  for _, key in ipairs(all_keys()) do map(buf, key, '<Nop>') end
-  local blank = #question.lines + 1
+  local buf = card.buf
+  for _, key in ipairs(all_keys()) do
+    map(buf, key, '<Nop>')
+  end
+  local blank = card.count + 1
   local fits = api.nvim_win_text_height(card.win, {}).all <= api.nvim_win_get_height(card.win)
   -- A long text is read from its beginning.
   api.nvim_win_set_cursor(card.win, { fits and blank or 1, 0 })
   local timer = assert(uv.new_timer())
-  timer:start(M.DEAF_MS, 20, vim.schedule_wrap(function()
-    if timer:is_closing() then return end
-    local gone = not api.nvim_buf_is_valid(buf)
-    local here = not gone and api.nvim_get_current_buf() == buf
-    -- Keys that came in meanwhile and have not been looked at yet are not for us either.
-    if here and vim.fn.getchar(1) ~= 0 then return end
-    timer:stop()
-    timer:close()
-    if here then listen(card, actions) end
-  end))
+  timer:start(
+    M.DEAF_MS,
+    20,
+    vim.schedule_wrap(function()
+      if timer:is_closing() then
+        return
+      end
+      local gone = not api.nvim_buf_is_valid(buf)
+      local here = not gone and api.nvim_get_current_buf() == buf
+      -- Keys that came in meanwhile and have not been looked at yet are not for us either.
+      if here and vim.fn.getchar(1) ~= 0 then
+        return
+      end
+      timer:stop()
+      timer:close()
+      if here then
+        listen(card, actions)
+      end
+    end)
+  )
 end
 
 return M

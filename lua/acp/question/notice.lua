@@ -13,7 +13,9 @@ function M.question()
 end
 
 function M.close()
-  if win and api.nvim_win_is_valid(win) then pcall(api.nvim_win_close, win, true) end
+  if win and api.nvim_win_is_valid(win) then
+    pcall(api.nvim_win_close, win, true)
+  end
   win, shown = nil, nil
 end
 
@@ -31,7 +33,10 @@ local function float(question)
   local count = #require('acp.question.queue').of()
   local more = count > 1 and (' (%d questions)'):format(count) or ''
   local text = (' %s %s%s  :AcpPermit '):format(
-    require('acp.icons').get().waiting, message.plain(question.title), more)
+    require('acp.icons').get().waiting,
+    message.plain(question.title),
+    more
+  )
   text = message.cut(text, math.max(vim.o.columns - 1, 1))
   local width = math.max(1, vim.fn.strdisplaywidth(text))
   local config = {
@@ -53,9 +58,17 @@ local function float(question)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   api.nvim_buf_set_lines(buf, 0, -1, false, { text })
-  win = api.nvim_open_win(buf, false, vim.tbl_extend('error', config, {
-    style = 'minimal', border = 'none', focusable = false, zindex = 40, noautocmd = true,
-  }))
+  win = api.nvim_open_win(
+    buf,
+    false,
+    vim.tbl_extend('error', config, {
+      style = 'minimal',
+      border = 'none',
+      focusable = false,
+      zindex = 40,
+      noautocmd = true,
+    })
+  )
   api.nvim_set_option_value('winhighlight', 'NormalFloat:AcpWaiting', { win = win, scope = 'local' })
 end
 
@@ -68,7 +81,9 @@ function M.show(question)
     return
   end
   M.close()
-  if question.told or not how then return end
+  if question.told or not how then
+    return
+  end
   question.told = true
   if how == 'bell' then
     bell()

@@ -15,16 +15,22 @@ local active ---@type acp.Picker?
 ---@return boolean
 function M.wanted()
   local ui = require('acp.config').get().permission.ui
-  if ui ~= 'auto' then return ui == 'select' end
+  if ui ~= 'auto' then
+    return ui == 'select'
+  end
   local source = debug.getinfo(vim.ui.select, 'S').source:gsub('\\', '/')
   return not source:find('vim/ui%.lua$')
 end
 
 ---@return acp.Question?
-function M.question() return active and active.question end
+function M.question()
+  return active and active.question
+end
 
 ---Forget the picker: it counts as closed. What it says later about its question still counts, once.
-function M.release() active = nil end
+function M.release()
+  active = nil
+end
 
 ---The index of a choice: pickers give the index, or only the item, or a copy of it.
 ---@param options acp.QuestionOption[]
@@ -33,9 +39,13 @@ function M.release() active = nil end
 ---@return integer?
 local function index_of(options, choice, index)
   local at = type(index) == 'number' and options[index]
-  if at and (type(choice) ~= 'table' or at.id == choice.id) then return index --[[@as integer]] end
+  if at and (type(choice) ~= 'table' or at.id == choice.id) then
+    return index --[[@as integer]]
+  end
   for i, option in ipairs(options) do
-    if option == choice or (type(choice) == 'table' and option.id == choice.id) then return i end
+    if option == choice or (type(choice) == 'table' and option.id == choice.id) then
+      return i
+    end
   end
 end
 
@@ -53,12 +63,18 @@ function M.open(question, done)
   local ok, problem = pcall(vim.ui.select, items, {
     prompt = plain(question.prompt),
     kind = 'acp_permission',
-    format_item = function(option) return plain(option.name) end,
+    format_item = function(option)
+      return plain(option.name)
+    end,
   }, function(choice, index)
     -- Opened again since, or asked twice: then this is not the answer.
-    if question.token ~= mine then return end
+    if question.token ~= mine then
+      return
+    end
     question.token = nil
-    if active == mine then active = nil end
+    if active == mine then
+      active = nil
+    end
     done(choice ~= nil and index_of(items, choice, index) or nil)
   end)
   if not ok then
@@ -70,7 +86,9 @@ end
 
 ---The focus has moved.
 function M.moved()
-  if active and api.nvim_get_current_win() ~= active.from then active.away = true end
+  if active and api.nvim_get_current_win() ~= active.from then
+    active.away = true
+  end
 end
 
 ---Whether the picker was left without a word: the focus was elsewhere and is in an ordinary window again.

@@ -28,7 +28,9 @@ end
 ---@return integer?
 function M.current()
   local chat = require('acp.chat').of(api.nvim_get_current_buf())
-  if not chat then return nil end
+  if not chat then
+    return nil
+  end
   local found, win = M.windows(chat.n), api.nvim_get_current_win()
   return (win == found.transcript or win == found.prompt) and chat.n or nil
 end
@@ -44,7 +46,9 @@ end
 function M.bottom()
   local wins = 0
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_win_get_config(win).relative == '' then wins = wins + 1 end
+    if api.nvim_win_get_config(win).relative == '' then
+      wins = wins + 1
+    end
   end
   local status = (vim.o.laststatus >= 2 or (vim.o.laststatus == 1 and wins > 1)) and 1 or 0
   return vim.o.lines - vim.o.cmdheight - status
@@ -69,6 +73,10 @@ function M.box(n, rows)
     width = math.max(1, math.min(width, vim.o.columns - 2))
     col = vim.o.columns - width - 2
     limit = bottom - top - 2
+    -- Beside a diff it leaves the upper half, where the first change is.
+    if require('acp.diff').here() then
+      limit = math.max(math.min(limit, 8), math.floor(limit / 2))
+    end
   end
   limit = math.max(1, limit)
   local shown = math.max(1, math.min(rows, limit))

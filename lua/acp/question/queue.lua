@@ -17,6 +17,7 @@ local M = {}
 ---@field lines string[] the full content, without the options
 ---@field marks acp.QuestionMark[]
 ---@field options acp.QuestionOption[] in the agent's order
+---@field hunks? [integer, integer][] rows the diff shows too, first to last; nil: there is no diff
 ---@field since? number milliseconds (uv.hrtime) when its card came on the screen
 ---@field whole? boolean its last line has been on the screen
 ---@field put_off? boolean the user closed it: it waits in its row until it is asked for
@@ -27,13 +28,17 @@ local M = {}
 local list = {} ---@type acp.Question[]
 
 ---@param question acp.Question
-function M.add(question) table.insert(list, question) end
+function M.add(question)
+  table.insert(list, question)
+end
 
 ---@param id string
 ---@return acp.Question?
 function M.get(id)
   for _, question in ipairs(list) do
-    if question.id == id then return question end
+    if question.id == id then
+      return question
+    end
   end
 end
 
@@ -41,14 +46,18 @@ end
 ---@return acp.Question? removed
 function M.remove(id)
   for i, question in ipairs(list) do
-    if question.id == id then return table.remove(list, i) end
+    if question.id == id then
+      return table.remove(list, i)
+    end
   end
 end
 
 ---@param chat? integer nil: of all chats
 ---@return acp.Question[] oldest first
 function M.of(chat)
-  return vim.tbl_filter(function(question) return chat == nil or question.chat == chat end, list)
+  return vim.tbl_filter(function(question)
+    return chat == nil or question.chat == chat
+  end, list)
 end
 
 ---The question to show: of the chat that has the cursor, else of one that is on the screen, else the oldest.
@@ -61,7 +70,9 @@ function M.next(current, visible)
   for _, question in ipairs(list) do
     if not question.put_off then
       local mine = question.chat == current and 3 or visible(question.chat) and 2 or 1
-      if mine > rank then best, rank = question, mine end
+      if mine > rank then
+        best, rank = question, mine
+      end
     end
   end
   return best

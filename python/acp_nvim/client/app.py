@@ -22,6 +22,7 @@ from acp_nvim.session.store import Store
 from acp_nvim.view.follow import Follow
 from acp_nvim.view.frames import Frames
 from acp_nvim.view.icons import icons_named
+from acp_nvim.view.look import Look
 from acp_nvim.view.questions import describe
 from acp_nvim.view.transcript import Transcript
 
@@ -29,6 +30,7 @@ from . import payloads
 from .announce import Announcer, known
 from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
+from .diffs import Diffs
 from .secrets import Secrets
 from .trace import Entry
 
@@ -63,6 +65,7 @@ class App:
             quirks=self._quirks,
             changed=self._wrote,
         )
+        self._diffs = Diffs(editor)
         self._secrets = Secrets()
         self._spawner = Spawner()
             chat=self._number,
@@ -97,6 +100,8 @@ class App:
                 follow = _as(payloads.SwitchFollow, payload)
                 if (chat := self._chats.get(follow.chat)) is not None:
                     self._follow.switch(chat.n, chat.session, follow.on)
+            case "diff":
+                self._spawn(self._diff, _as(payloads.ShowDiff, payload))
             case "close":
                 self._spawn(self._close, _as(payloads.OfChat, payload).chat)
             case "restart":
@@ -269,6 +274,12 @@ class App:
         if chat is not None and touched:
             chat.transcript.touch(touched)
             self._frames.wake()
+
+    async def _diff(self, request: payloads.ShowDiff) -> None:
+        chat = self._chats.get(request.chat)
+        if chat is not None:
+            look = Look(chat.session, self._icons, chat.session.agent)
+            await self._diffs.show(request, chat.session, chat.transcript, look)
 
     # -- trace and details
 

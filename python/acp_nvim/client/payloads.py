@@ -81,6 +81,17 @@ class Answer(msgspec.Struct):
     by: Literal["user", "rule", "cancel", "close"] = "user"
 
 
+class ShowDiff(msgspec.Struct):
+    """The change of a question, a path, or a row of the transcript; ``id`` comes back with the answer."""
+
+    id: int
+    chat: int
+    question: str | None = None
+    path: str | None = None
+    block: int | None = None
+    row: int = 0
+
+
 class OfChat(msgspec.Struct):
     chat: int
 

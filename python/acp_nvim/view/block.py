@@ -78,6 +78,7 @@ class Drawn(Lines):
     since: list[tuple[int, int]] = field(default_factory=list)
     links: list[list[Any]] = field(default_factory=list)
     body: list[tuple[int, int, str]] = field(default_factory=list)
+    diffs: list[list[Any]] = field(default_factory=list)
     question: str | None = None
 
     def put_body(self, body: Lines, kind: str, icons: Icons, start: int = 0) -> None:
@@ -105,6 +106,8 @@ class Drawn(Lines):
             deco["links"] = [[link[0] + lead, *link[1:]] for link in self.links]
         if self.body:
             deco["body"] = [[first + lead, last + lead, kind] for first, last, kind in self.body]
+        if self.diffs:
+            deco["diffs"] = [[first + lead, last + lead, *paths] for first, last, *paths in self.diffs]
         if self.question is not None:
             deco["question"] = self.question
         return ["set", block_id, [""] * lead + self.lines + [""] * self.tail, deco]

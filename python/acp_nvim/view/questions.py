@@ -15,6 +15,7 @@ from .block import Lines, Segment
 from .content import as_json
 from .icons import UNICODE, Icons
 from .look import Look, plural
+from .proposal import files
 
 About: TypeAlias = Literal["command", "path", "edit", "mode", "tool"]
 
@@ -29,7 +30,11 @@ _WHY = {"outside": "outside the project", "protected": "protected", "modified": 
 
 @dataclass(slots=True)
 class Question(Lines):
-    """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row."""
+    """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row.
+
+    ``change``: it is about a file, whose change can be shown in windows; then the card does without the rows
+    of ``hunks``, each from its first to its last.
+    """
 
     id: str = ""
     title: str = ""
@@ -37,6 +42,8 @@ class Question(Lines):
     options: list[dict[str, str]] = field(default_factory=list)
     n_open: int = 1
     known: int = 0
+    change: bool = False
+    hunks: list[list[int]] = field(default_factory=list)
 
     def payload(self, chat: int) -> dict[str, Any]:
         """For ``acp.question.open``."""
@@ -49,6 +56,7 @@ class Question(Lines):
             "lines": self.lines,
             "marks": [list(mark) for mark in self.marks],
             "options": self.options,
+            **({"hunks": self.hunks} if self.change else {}),
         }
 
     def put_options(self, body: Lines) -> None:
@@ -78,6 +86,7 @@ def describe(
     )
     action, short = _action(about, permission, call, look)
     question.title = f"{look.agent} wants to {action}"
+    question.change = bool(files(call))
     _CONTENT[about](question, permission, call, look)
     if not question.lines:
         question.put(("nothing is said about it; K shows all there is", "AcpNote"))
@@ -245,11 +254,14 @@ def put_hunk(body: Lines, line: str) -> None:
 
 
 def _hunks(question: Question, changed: list[facts.Hunks], look: Look) -> None:
+    first = len(question.lines)
     for each in changed:
         for line in each.lines:
             put_hunk(question, line)
         if each.more:
             question.put((f"{look.icons.cut} {plural(each.more, 'more line')}, K on it shows all", "AcpNote"))
+    if not question.hunks and len(question.lines) > first:  # one file is shown in windows: the first
+        question.hunks.append([first, len(question.lines) - 1])
 
 
 def _text(question: Question, text: str, group: str) -> None:

@@ -13,6 +13,7 @@ from . import facts
 from .block import Drawn, Fold, Lines, Segment
 from .content import block_line, raw_line
 from .look import Look, plural
+from .proposal import files
 from .questions import counts_segments, describe
 
 #: Cells of a target that is no path; fewer where the body shows it in full.
@@ -64,6 +65,8 @@ def draw(
         last = len(drawn.lines) - 1
         if last > first and facts.state(call) not in ("waiting", "running"):
             drawn.folds.append(Fold(first, last))
+        if paths := files(call):
+            drawn.diffs.append([first, last, *paths])
         spans.append(Span(first, last, call))
     drawn.folds.extend(_group_folds(spans, look))
     drawn.folds.sort(key=lambda fold: fold.first)

@@ -126,6 +126,11 @@ class Transcript:
         self.lines_written += sum(len(op[2]) for op in frame.ops)
         return frame.ops, frame.size
 
+    def call_at(self, block: int, row: int = 0) -> ToolCall | None:
+        """The tool call a row of a block belongs to."""
+        entry = next((entry for entry in self._entries if entry.id == block), None)
+        return entry.call_at(row) if isinstance(entry, Rows) else None
+
     def details(self, block: int, row: int = 0) -> list[str]:
         """All there is to know about a row of a block (``K``)."""
         entry = next((entry for entry in self._entries if entry.id == block), None)

@@ -1,0 +1,314 @@
+--- Changes as the user sees them: the file as it is now and the proposal in two windows (ui.md section 6).
+--- What is shown is decided by the host (`acp.diff.request`); here it is opened and closed.
+local M = {}
+
+local api = vim.api
+local asking = require('acp.diff.request')
+local layout = require('acp.diff.layout')
+local window = require('acp.diff.window')
+
+---@class acp.DiffView a diff on the screen
+---@field id integer
+---@field chat integer
+---@field question? string
+---@field path string
+---@field sides acp.DiffSide[]
+---@field tab integer
+---@field own_tab boolean
+---@field home acp.DiffHome
+---@field scrollopt string
+---@field card? {title: string, line: string, marks: acp.QuestionMark[]}
+
+local views = {} ---@type table<integer, acp.DiffView>
+local count = 0
+
+-- How long the user's wish waits for the host.
+local WISH_MS = 15000
+
+---Called when the user has closed the diff of a question.
+---@type {closed: fun(question: string)}
+M.on = { closed = function() end }
+
+---@return string
+local function how()
+  return require('acp.config').get().diff.layout
+end
+
+-- which
+
+---The view a window belongs to, and its side there.
+---@param win integer
+---@return acp.DiffView?
+---@return acp.DiffSide?
+function M.at(win)
+  for _, view in pairs(views) do
+    for _, side in ipairs(view.sides) do
+      if side.win == win then
+        return view, side
+      end
+    end
+  end
+end
+
+---@param question string
+---@return acp.DiffView?
+function M.of_question(question)
+  for _, view in pairs(views) do
+    if view.question == question then
+      return view
+    end
+  end
+end
+
+---The diff in this tab page, of a question if that is named.
+---@param question? string
+---@return acp.DiffView?
+function M.here(question)
+  local tab = api.nvim_get_current_tabpage()
+  for _, view in pairs(views) do
+    if view.tab == tab and (question == nil or view.question == question) then
+      return view
+    end
+  end
+end
+
+---Whether a question is to be shown with its change, and the change is not there yet.
+---@param question acp.Question
+---@return boolean
+function M.wanted(question)
+  return question.hunks ~= nil and how() ~= 'none' and not M.here(question.id)
+end
+
+-- closing
+
+---@param view acp.DiffView
+local function go_home(view)
+  local home, now = view.home, api.nvim_get_current_win()
+  local inside = view.own_tab and api.nvim_get_current_tabpage() == view.tab or M.at(now) == view
+  if not inside then
+    return
+  end
+  if api.nvim_win_is_valid(home.win) then
+    api.nvim_set_current_win(home.win)
+    if home.insert then
+      vim.cmd('startinsert')
+    end
+  end
+end
+
+---Take a diff off the screen: windows, options, cursor and tab page are as they were.
+---@param view acp.DiffView
+function M.close(view)
+  if views[view.id] ~= view then
+    return
+  end
+  local marks = {}
+  for i, side in ipairs(view.sides) do
+    marks[i] = side.before and side.before.mark or { 0, 0 }
+    window.leave(side)
+  end
+  window.clean_copies(view.tab, view.sides)
+  go_home(view)
+  views[view.id] = nil
+  pcall(api.nvim_del_augroup_by_name, 'acp.diff.' .. view.id)
+  layout.close(
+    view.tab,
+    view.own_tab,
+    vim.tbl_map(function(side)
+      return side.win
+    end, view.sides)
+  )
+  for i, side in ipairs(view.sides) do
+    window.restore_mark(side, marks[i])
+  end
+  if vim.o.scrollopt == view.scrollopt .. ',hor' then
+    vim.o.scrollopt = view.scrollopt
+  end
+  layout.restore(view.home)
+end
+
+---A question is over, or put off: so is its diff.
+---@param question string
+function M.close_of(question)
+  local view = M.of_question(question)
+  if view then
+    M.close(view)
+  end
+end
+
+---The user has closed a diff. First the question goes off the screen, with the card beside the diff.
+---@param view acp.DiffView
+local function gone(view)
+  if view.question then
+    M.on.closed(view.question)
+  end
+  M.close(view)
+end
+
+---The user closes the diff under the cursor with a key.
+function M.quit()
+  local view = M.at(api.nvim_get_current_win())
+  if not view then
+    return
+  end
+  gone(view)
+end
+
+---The user has closed one of the windows, in whatever way: the others follow, and the question stays.
+---@param view acp.DiffView
+---@param side acp.DiffSide
+local function closing(view, side)
+  if views[view.id] ~= view then
+    return
+  end
+  local mark = side.before and side.before.mark
+  window.leave(side)
+  vim.schedule(function()
+    if mark then
+      window.restore_mark(side, mark)
+    end
+    gone(view)
+  end)
+end
+
+---@param view acp.DiffView
+local function watch(view)
+  local group = api.nvim_create_augroup('acp.diff.' .. view.id, {})
+  for _, side in ipairs(view.sides) do
+    api.nvim_create_autocmd('WinClosed', {
+      group = group,
+      pattern = tostring(side.win),
+      callback = function()
+        closing(view, side)
+      end,
+    })
+    -- `:bdelete` in the user's half leaves the window there, with another buffer.
+    api.nvim_create_autocmd('BufWinLeave', {
+      group = group,
+      buffer = side.buf,
+      callback = vim.schedule_wrap(function()
+        if api.nvim_win_is_valid(side.win) and api.nvim_win_get_buf(side.win) ~= side.buf then
+          closing(view, side)
+        end
+      end),
+    })
+  end
+end
+
+-- opening
+
+---The first change in the upper third of both windows.
+---@param view acp.DiffView
+---@param at integer[]
+local function go_to_change(view, at)
+  for i, side in ipairs(view.sides) do
+    api.nvim_win_call(side.win, function()
+      local row = math.min(at[i] or 1, api.nvim_buf_line_count(side.buf))
+      api.nvim_win_set_cursor(side.win, { row, 0 })
+      local above = math.floor(api.nvim_win_get_height(side.win) / 3)
+      vim.cmd('keepjumps normal! zt')
+      if above > 0 then
+        vim.cmd(('keepjumps normal! %d\25'):format(above)) -- <C-y>
+      end
+    end)
+  end
+end
+
+---@param name string
+---@param chat acp.Chat
+---@param side acp.DiffSide
+---@param id integer
+local function name_of(name, chat, side, id)
+  local root = vim.fs.normalize(chat.cwd) .. '/'
+  local path = vim.startswith(side.path, root) and side.path:sub(#root + 1) or side.path:gsub('^/', '')
+  return ('acp://%s/%d/diff/%d%s/%s'):format(chat.agent, chat.n, id, name, path)
+end
+
+---Open a diff. The user asked for it, or rests in the chat: it takes the focus.
+---@param proposal acp.DiffProposal
+---@param from {win: integer, insert: boolean} where the user comes back to
+---@return acp.DiffView?
+function M.open(proposal, from)
+  local chat = require('acp.chat').get(proposal.chat)
+  if not chat then
+    return nil
+  end
+  for _, old in pairs(views) do
+    local same = old.chat == proposal.chat and old.path == proposal.path
+    if (proposal.question and old.question == proposal.question) or (same and not old.question) then
+      M.close(old)
+    end
+  end
+  if not api.nvim_win_is_valid(from.win) then
+    from = { win = api.nvim_get_current_win(), insert = false }
+  end
+  count = count + 1
+  local view = {
+    id = count,
+    chat = proposal.chat,
+    question = proposal.question,
+    path = proposal.path,
+    sides = proposal.sides,
+    card = proposal.card,
+    home = layout.note(from),
+    scrollopt = vim.o.scrollopt,
+  } ---@type acp.DiffView
+  local bufs, focus = {}, nil
+  for i, side in ipairs(view.sides) do
+    window.make_buffer(side, name_of(i < #view.sides and '/' .. side.what or '', chat, side, view.id), view)
+    table.insert(bufs, side.buf)
+    focus = not side.own and i or focus
+  end
+  local wins
+  wins, view.own_tab = layout.open(bufs, how())
+  view.tab = api.nvim_get_current_tabpage()
+  for i, side in ipairs(view.sides) do
+    side.win = wins[i]
+    window.dress(side, proposal.numbers)
+    window.set_filetype(side)
+    if not side.own then
+      require('acp.chat.keys').attach_diff(side.buf)
+    end
+  end
+  views[view.id] = view
+  watch(view)
+  if #wins == 2 then
+    for _, win in ipairs(wins) do
+      api.nvim_win_call(win, function()
+        vim.cmd('diffthis')
+      end)
+    end
+  end
+  api.nvim_set_current_win(wins[focus or 1])
+  go_to_change(view, proposal.at)
+  require('acp.chat').focused(chat)
+  return view
+end
+
+---Show a change the user asked for.
+---@param request acp.DiffRequest
+function M.show(request)
+  local from = { win = api.nvim_get_current_win(), insert = false }
+  local shown = request.question and M.of_question(request.question)
+  if shown then
+    api.nvim_set_current_win(shown.sides[#shown.sides].win)
+    return
+  end
+  asking.ask(request, WISH_MS, function(proposal, reason)
+    if not proposal then
+      return require('acp.message').warn(reason or 'nothing to show')
+    end
+    -- It may have taken a moment: the user may be at something else by now.
+    if api.nvim_get_current_win() ~= from.win or api.nvim_get_mode().mode ~= 'n' then
+      return require('acp.message').info('the diff is ready: ask for it again')
+    end
+    local there = proposal.question and M.of_question(proposal.question)
+    if there then
+      api.nvim_set_current_win(there.sides[#there.sides].win)
+    else
+      M.open(proposal, from)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,182 @@
+"""Answers Lua's wish to see a change: finds it, reads what the user has now, and sends what is shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+
+from acp_nvim.editor import Editor, NvimError
+from acp_nvim.service import disk
+from acp_nvim.session.entities import Change, Diff, Permission, Session, ToolCall
+from acp_nvim.session.ports import RequestError
+from acp_nvim.view import facts
+from acp_nvim.view.look import Look
+from acp_nvim.view.outcome import Hints, Now
+from acp_nvim.view.proposal import Case, Proposal, files, propose
+from acp_nvim.view.transcript import Transcript
+
+from .payloads import ShowDiff
+
+#: Lines of one call into Neovim: what comes with it is decoded between two keys.
+PIECE_LINES = 2000
+
+_EVERY = ("replace_all", "replaceAll", "allow_multiple", "allowMultiple")
+_STATES = {"rejected": "rejected", "cancelled": "cancelled", "failed": "failed", "unanswered": "no answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    call: ToolCall
+    path: str
+    question: str | None = None
+
+
+class Diffs:
+    """One for the host. ``show`` answers each request exactly once, with ``acp.diff.request.answer``."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+
+    async def show(self, request: ShowDiff, session: Session, transcript: Transcript, look: Look) -> None:
+        """Answer a request of Lua: a proposal, or why there is none."""
+        targets = list(_targets(request, session, transcript))
+        target = await anyio.to_thread.run_sync(_select, request, targets, session.cwd)
+        if target is None:
+            reason = _nothing(request, targets, look)
+            self._editor.notify("acp.diff.request", "answer", request.id, None, reason)
+            return
+        case = await self._case(target)
+        # Comparing may take a second for very large texts: never on the loop.
+        proposal = await anyio.to_thread.run_sync(propose, case, look, abandon_on_cancel=True)
+        await self._send(request, target, proposal)
+
+    async def _send(self, request: ShowDiff, target: _Target, proposal: Proposal) -> None:
+        for number, side in enumerate(proposal.sides, 1):
+            for first in range(0, len(side.lines), PIECE_LINES):
+                piece = side.lines[first : first + PIECE_LINES]
+                if not await self._editor.call("acp.diff.request", "piece", request.id, number, piece):
+                    return  # nobody waits any more
+        payload = {**proposal.payload(), "chat": request.chat}
+        if target.question is not None:
+            payload["question"] = target.question
+        self._editor.notify("acp.diff.request", "answer", request.id, payload)
+
+    async def _case(self, target: _Target) -> Case:
+        call, path = target.call, target.path
+        changed = files(call)
+        diffs = [_of_file(each, path, call) for each in changed[path]]
+        seen = [each for each in call.proposed if any(change.path == path for change in each.changes)]
+        lines = [place.line for place in call.locations if place.path == path and place.line is not None]
+        raw = call.raw_input if isinstance(call.raw_input, dict) else {}
+        state = facts.state(call)
+        case = Case(
+            path,
+            diffs,
+            await self._now(path),
+            seen=seen,
+            hints=Hints(lines[0] if lines else None, any(raw.get(key) is True for key in _EVERY)),
+            done=state == "done",
+            state=_STATES.get(state, ""),
+            others=len(changed) - 1,
+        )
+        old = case.change.old_path
+        return case if old is None or old == path else replace(case, before=await self._now(old))
+
+    async def _now(self, path: str) -> Now:
+        """The file as the user has it: of the buffer if it is loaded, else of the disk."""
+        try:
+            buffer = await self._editor.call("acp.buffers", "read", path)
+        except NvimError:
+            buffer = {"loaded": False}
+        if not buffer["loaded"]:
+            return await anyio.to_thread.run_sync(_on_disk, path, abandon_on_cancel=True)
+        text = str(buffer["text"])
+        if "\0" in text:
+            return Now(None, exists=True, loaded=True, size=len(text), why="not a text file")
+        on_disk = None
+        if buffer["modified"]:
+            on_disk = (await anyio.to_thread.run_sync(_on_disk, path, abandon_on_cancel=True)).text
+        return Now(text, exists=True, loaded=True, disk=on_disk, size=len(text.encode("utf-8", "replace")))
+
+
+def _on_disk(path: str) -> Now:
+    try:
+        text = disk.read_text(Path(path))
+    except RequestError as error:
+        if error.code == disk.NOT_FOUND:
+            return Now()
+        return Now(None, exists=True, size=_size(path), why=error.message.partition(":")[0])
+    return Now(text, exists=True, size=len(text.encode()))
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def _of_file(each: Diff, path: str, call: ToolCall) -> Diff:
+    """The part of a diff that is about this file. v1 has no word for deleting: the call's kind says it."""
+    changes = tuple(change for change in each.changes if change.path == path)
+    if call.kind == "delete" and not each.new_text and not each.patch:
+        changes = (Change("delete", path),)
+    return replace(each, changes=changes)
+
+
+# -- which change is meant
+
+
+def _targets(request: ShowDiff, session: Session, transcript: Transcript) -> Iterable[_Target]:
+    """The changes that may be meant, the best first."""
+    if request.question is not None:
+        permission = session.permissions.get(request.question)
+        call = session.tool_calls.get((permission.tool_call_id if permission else None) or "")
+        yield from _all_of(call, request.question) if call is not None else ()
+        return
+    if request.block is not None:
+        call = transcript.call_at(request.block, request.row)
+        found = list(_all_of(call, _open(call))) if call is not None else []
+        yield from found
+        if found:
+            return
+    calls = [item for item in session.items if isinstance(item, ToolCall)]
+    for permission in session.open_permissions:
+        call = session.tool_calls.get(permission.tool_call_id or "")
+        yield from _all_of(call, permission.id) if call is not None else ()
+    for call in reversed(calls):
+        yield from _all_of(call, _open(call))
+
+
+def _open(call: ToolCall) -> str | None:
+    waiting: list[Permission] = call.open_permissions
+    return waiting[0].id if waiting else None
+
+
+def _all_of(call: ToolCall, question: str | None) -> Iterable[_Target]:
+    for path in files(call):
+        yield _Target(call, path, question)
+
+
+def _select(request: ShowDiff, targets: list[_Target], cwd: str) -> _Target | None:
+    """The first of the targets that is of the path. Touches the disk: links count as what they lead to."""
+    if request.path is None:
+        return targets[0] if targets else None
+    wanted = str(Path(cwd, request.path))
+    for target in targets:
+        if os.path.normpath(target.path) == os.path.normpath(wanted):
+            return target
+    real = os.path.realpath(wanted)
+    return next((target for target in targets if os.path.realpath(target.path) == real), None)
+
+
+def _nothing(request: ShowDiff, targets: list[_Target], look: Look) -> str:
+    if request.path is not None and targets:
+        return f"{look.agent} has changed nothing in {look.path(str(Path(look.session.cwd, request.path)))}"
+    if request.question is not None:
+        return "this question is about no change of a file"
+    return f"{look.agent} has changed no file in this chat"
