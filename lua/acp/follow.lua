@@ -175,6 +175,7 @@ function M.visit(visit)
   }
   require('acp.follow.trail').add(visit.chat, stop)
   tell(f)
+  view().redraw()
   require('acp.events').fire(visit.chat, 'AcpFollow', { path = visit.path, line = line })
 end
 

@@ -25,6 +25,13 @@ def project(folder: Path, *names: str, lines: int = 200) -> Path:
     return folder
 
 
+def normal(screen: Screen) -> None:
+    """Leave Insert mode: in the prompt the chat begins with it."""
+    eventually(lambda: screen.api.get_mode()["mode"] == "i")
+    screen.keys("<Esc>")
+    eventually(lambda: screen.api.get_mode()["mode"] == "n")
+
+
 def code_and_chat(
     start_screen: StartScreen, folder: Path, *, on: bool = True, init: str = "", **options: Any
 ) -> Screen:
@@ -32,6 +39,7 @@ def code_and_chat(
     options = {"size": (140, 30), "files": ("a.py",), **options}
     screen = start_screen(init=NO_HOST + init, cwd=folder, **options)
     screen.command("AcpChat")
+    normal(screen)
     if on:
         screen.command("AcpFollow on")
     return screen

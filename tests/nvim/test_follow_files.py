@@ -64,7 +64,7 @@ def test_a_file_that_is_left_at_once_wakes_nobody_and_goes(start_screen: StartSc
     visit(screen, folder / "a.py", 1)
     assert [row for row in screen.lua("return _G.fired") if row[0] not in ("ModeChanged",)] == []
     assert len(screen.api.list_bufs()) == count
-    assert screen.messages() == ""
+    assert screen.messages().strip() == ""
 
 
 def test_autocommands_that_move_the_cursor_do_not(start_screen: StartScreen, folder: Path) -> None:
@@ -182,7 +182,7 @@ def test_no_question_about_a_swap_file(start_screen: StartScreen, folder: Path) 
     visit(screen, folder / "b.py", 50)
     assert windows(screen) == [("b.py", 50)]
     assert not screen.blocked()
-    assert screen.messages() == ""
+    assert screen.messages().strip() == ""
     assert screen.api.get_option_value("shortmess", {}) == "filnxtToOF"
     visit(screen, folder / "a.py", 50)
     assert screen.funcs.bufnr("b.py") == -1
@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_read_is_a_note(start_screen: StartScreen, folder:
     """)
     visit(screen, folder / "b.py", 50)
     assert windows(screen) == [("a.py", 1)]
-    assert screen.messages() == ""
+    assert screen.messages().strip() == ""
     screen.command("AcpFollow list")
     assert screen.funcs.getqflist()[-1]["text"].endswith("b.py  not opened: E484: cannot open")
 

@@ -158,6 +158,7 @@ function M.flash(f, buf, lnum)
     vim.schedule_wrap(function()
       if f.flash and f.flash.id == id and f.flash.buf == buf then
         M.unflash(f)
+        require('acp.follow.view').redraw()
       end
     end)
   )

@@ -61,6 +61,13 @@ local function go(lnum, new)
   fn.winrestview(view)
 end
 
+---While the user types a command Neovim does not draw windows by itself.
+function M.redraw()
+  if api.nvim_get_mode().mode:find('^c') then
+    vim.cmd('redraw')
+  end
+end
+
 ---Show a place in a window. Raises what is wrong with the file.
 ---@param f acp.Followed
 ---@param visit acp.Visit
