@@ -58,13 +58,56 @@ local function plain_error(message)
   return (tostring(message):gsub('^.-(E%d+:)', '%1'):gsub('%s*\n.*', ''))
 end
 
+---Whether a change of the buffer would go wrong: where a pending operator began, and where a search leads
+---back to, Neovim keeps as line numbers.
+---@param buf integer
+---@return boolean
+local function busy(buf)
+  if api.nvim_get_current_buf() ~= buf then
+    return false
+  end
+  return vim.fn.state('o') ~= '' or vim.fn.getcmdtype():find('[/?]') ~= nil
+end
+
+local later = {} ---@type table<integer, true>
+
+---Look at the file of a buffer again as soon as it can be changed.
+---@param buf integer
+---@param path string
+---@param chat integer
+local function when_free(buf, path, chat)
+  if later[buf] then
+    return
+  end
+  later[buf] = true
+  local id
+  id = api.nvim_create_autocmd({ 'ModeChanged', 'BufLeave' }, {
+    callback = function()
+      vim.schedule(function()
+        if later[buf] and not (api.nvim_buf_is_valid(buf) and busy(buf)) then
+          pcall(api.nvim_del_autocmd, id)
+          later[buf] = nil
+          M.refresh({ path }, chat)
+        end
+      end)
+    end,
+  })
+end
+
 ---Bring a buffer up to date with the disk if nothing is lost by that.
 ---@param buf integer
 ---@param path string real
 ---@param chat integer? whose agent may have changed it
 ---@return boolean reloaded
 local function refresh(buf, path, chat)
-  if vim.bo[buf].modified or not disk.reload(buf, path) then
+  if vim.bo[buf].modified then
+    return false
+  end
+  if busy(buf) then
+    when_free(buf, path, chat or watch.chat_of(path) or 0)
+    return false
+  end
+  if not disk.reload(buf, path) then
     return false
   end
   conflict.clear(buf)
@@ -141,6 +184,9 @@ function M.write(path, text, options)
   local buf = files.find(path)
   if not buf then
     return { ok = false, loaded = false }
+  end
+  if busy(buf) then
+    return { ok = false, why = 'busy' }
   end
   local target = files.real(path)
   refresh(buf, target, options.chat)

@@ -30,8 +30,11 @@ function M.accept(buf, keep_modified)
     end,
   })
   options.only_event('BufWriteCmd', function()
-    api.nvim_buf_call(buf, function()
-      vim.cmd('silent! keepalt lockmarks write!')
+    -- Where autocommands do not nest, this type keeps `:write` from writing.
+    options.of_buffer(buf, { buftype = 'acwrite' }, function()
+      api.nvim_buf_call(buf, function()
+        vim.cmd('silent! keepalt lockmarks write!')
+      end)
     end)
   end)
   pcall(api.nvim_del_autocmd, id)

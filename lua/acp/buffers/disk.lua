@@ -134,8 +134,9 @@ function M.reload(buf, path)
     note(buf, stat, bytes)
     return false
   end
-  local packed = bytes:find('\0', 1, true) and not (mine or ''):find('\0', 1, true)
-  if (before and before.foreign) or packed then
+  -- What is unpacked or decrypted for reading is not for us to read. Not looked at before: bytes tell.
+  local packed = not before and bytes:find('\0', 1, true) and not (mine or ''):find('\0', 1, true)
+  if packed or (before and before.foreign) then
     note(buf, stat, bytes, { foreign = true })
     return clock.read_again(buf)
   end

@@ -84,7 +84,8 @@ function M.start(chat, folders)
   end
   group = api.nvim_create_augroup('AcpWatch', {})
   local function on(events, callback)
-    api.nvim_create_autocmd(events, { group = group, callback = callback })
+    -- Looking at a file needs events of its own.
+    api.nvim_create_autocmd(events, { group = group, nested = true, callback = callback })
   end
   -- Autocommands come before Neovim's own check of the same moment.
   on({ 'FocusGained', 'VimResume', 'ShellCmdPost' }, look)

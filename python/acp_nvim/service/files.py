@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from anyio import to_thread
+from anyio import sleep, to_thread
 
 from ..session.entities import Change, Diff, PathSubject, Permission, PermissionOption, Session
 from ..session.ports import Questions, RequestError
@@ -21,6 +21,9 @@ from .window import window
 
 PROTECTED = (".git/**", ".nvim.lua", ".exrc", ".envrc", ".vscode/**")
 """The default of ``files.protected``: what runs code when a folder is opened or a commit is made."""
+
+BUSY_S = 0.05
+"""Seconds between two tries to change a buffer in which the user has begun a command."""
 
 YES = PermissionOption("yes", "Yes", "allow_once", "allow_once")
 NO = PermissionOption("no", "No", "reject_once", "reject_once")
@@ -140,6 +143,9 @@ class FileService:
                 return None
             if answer["ok"]:
                 return bool(answer.get("wrote", True))
+            if answer.get("why") == "busy":
+                await sleep(BUSY_S)
+                continue
             if answer.get("why") != "modified":
                 message = str(answer.get("error") or "it could not be written")
                 raise RequestError(disk.INTERNAL_ERROR, f"{message}: {place.real}", {"path": place.real})
