@@ -141,7 +141,7 @@ def test_delete_and_move(chat: Screen, stage: Stage) -> None:
 def test_several_files_with_one_question(chat: Screen, stage: Stage) -> None:
     (stage.project / "other.txt").write_text("other world\n")
     chat.keys("replace world by Neovim in all files at once", "<C-s>")
-    eventually(lambda: chat.lua("return require('acp').status().pending") == 1, message=chat.text)
+    chat.wait("wants to edit a file")
     chat.command("AcpPermit 1")
     eventually(lambda: "Done: `world` is `Neovim` in " in transcript(chat), message=chat.text)
     assert (stage.project / "greeting.txt").read_text() == CHANGED
@@ -175,7 +175,7 @@ def test_a_conflict_asks_before_anything_is_lost(chat: Screen, stage: Stage) -> 
     demo.press(chat, "1", PATIENCE)
     eventually(lambda: "a careless agent" in transcript(chat), message=chat.text)
     chat.api.buf_set_lines(buffer, 0, 0, False, ["my own line"])
-    eventually(lambda: chat.lua("return require('acp').status().pending") == 1, message=chat.text)
+    chat.wait("has unsaved edits")
     assert chat.lines(buffer)[0] == "my own line"
     assert "demo agent" not in (stage.project / "greeting.txt").read_text()
     chat.command("AcpPermit cancel")

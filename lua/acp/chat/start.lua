@@ -10,8 +10,8 @@ local function not_found(name)
   return ("there is no agent '%s'; :AcpChat <Tab> lists them, or set agents.%s.command"):format(name, name)
 end
 
----Why an agent cannot be started, or nil. Of a program that is not there the chat itself tells: command, reason,
----where it was looked for, how to install it (C28).
+---Why an agent cannot be started, or nil. Of a program that is not there the chat itself tells: command,
+---reason, where it was looked for, how to install it (C28).
 ---@param name string
 ---@return string?
 local function obstacle(name)
