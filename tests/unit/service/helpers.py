@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+import pytest
 
+from acp_nvim.service.files import FileService
 from acp_nvim.service.questions import QuestionService
-from acp_nvim.session.entities import Permission, PermissionOption, Session
+from acp_nvim.session.entities import PathSubject, Permission, PermissionOption, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
+from acp_nvim.session.ports import RequestError
 from acp_nvim.session.store import Store
 
 OPTIONS = [
@@ -66,6 +70,8 @@ class FakeEditor:
         self.calls: list[tuple[str, str]] = []
         self.failure: str | None = None
         self.before_write: Callable[[], None] = lambda: None
+        self.busy = 0  # so many writes are answered with that
+        self.large = False
         self.tick = 1
 
     async def call(self, module: str, function: str, /, *args: Any) -> Any:
@@ -78,20 +84,73 @@ class FakeEditor:
             if not loaded:
                 return {"loaded": False}
             text, modified = self.buffers[path]
-            return {"loaded": True, "modified": modified, "text": text, "tick": self.tick}
+            answer = {"loaded": True, "modified": modified, "text": text, "tick": self.tick}
+            return {**answer, "text": "", "large": True} if self.large else answer
         assert function == "write"
         if not loaded:
             return {"ok": False, "loaded": False}
+        if self.busy:
+            self.busy -= 1
+            return {"ok": False, "why": "busy"}
         self.before_write()
         text, options = args[1], args[2] if len(args) > 2 else {}
         if self.buffers[path][1] and options.get("tick") != self.tick:
             return {"ok": False, "why": "modified"}
         if self.failure:
             return {"ok": False, "why": "error", "error": self.failure}
-        self.buffers[path] = [text, False]
-        return {"ok": True}
+        if self.buffers[path] == [text, False]:
+            return {"ok": True, "wrote": False}
+        merged = options.get("merged")
+        self.buffers[path] = [merged or text, merged is not None]
+        return {"ok": True, "wrote": True}
 
     def type(self, path: str, text: str) -> None:
         """The user edits a loaded buffer and does not save it."""
         self.tick += 1
         self.buffers[path] = [text, True]
+
+
+class Place:
+    """A project on disk, its file service, and a user who answers every question with ``answer``."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base.resolve()
+        self.ws = self.base / "ws"
+        self.ws.mkdir()
+        self.room = Room(on_show=self._on_show)
+        self.editor = FakeEditor()
+        self.asked: list[PathSubject] = []
+        self.answer: int | None = 2
+        self.offered: list[str] = []
+        self.changed: list[str] = []
+        self.quirks: dict[str, Any] = {}
+        self.files = FileService(
+            self.editor,
+            self.room.questions,
+            quirks=lambda _session: self.quirks,
+            changed=lambda _session, path: self.changed.append(path),
+        )
+        self.session = self.room.session(cwd=str(self.ws))
+
+    def _on_show(self, _session: Session, permission: Permission) -> None:
+        assert isinstance(permission.subject, PathSubject)
+        assert [(o.name, o.kind) for o in permission.options][:2] == [
+            ("Yes", "allow_once"),
+            ("No", "reject_once"),
+        ]
+        self.offered = [o.name for o in permission.options[2:]]
+        assert permission.asked_by == "client"
+        self.asked.append(permission.subject)
+        if self.answer is not None:
+            self.room.questions.answer(permission.id, self.answer)
+
+    async def read(self, name: str, line: int | None = None, limit: int | None = None) -> str:
+        return await self.files.read(self.session, str(self.base / name), line, limit)
+
+    async def write(self, name: str, text: str) -> None:
+        await self.files.write(self.session, str(self.base / name), text)
+
+    async def code(self, job: Callable[[], Any]) -> int:
+        with pytest.raises(RequestError) as caught:
+            await job()
+        return caught.value.code

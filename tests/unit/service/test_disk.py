@@ -96,6 +96,16 @@ def test_the_mode_is_kept_and_the_file_replaced(tmp_path: Path) -> None:
     assert path.stat().st_ino != before
 
 
+def test_a_file_that_has_the_text_already_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("same")
+    before = path.stat()
+    disk.write_text(path, "same")
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    disk.write_text(path, "sAme")
+    assert path.read_text() == "sAme"
+
+
 def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:

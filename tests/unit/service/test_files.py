@@ -2,65 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
-from tests.unit.service.helpers import OPTIONS, FakeEditor, Room
+from tests.unit.service.helpers import Place
 
 from acp_nvim.service import disk
-from acp_nvim.service.files import FileService
-from acp_nvim.session.entities import Change, Diff, PathSubject, Permission, Session, ToolCall
+from acp_nvim.session.entities import Change, Diff, Permission, Session
 from acp_nvim.session.ports import RequestError
 
 pytestmark = pytest.mark.anyio
-
-
-class Place:
-    """A project on disk, its file service, and a user who answers every question with ``answer``."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base.resolve()
-        self.ws = self.base / "ws"
-        self.ws.mkdir()
-        self.room = Room(on_show=self._on_show)
-        self.editor = FakeEditor()
-        self.asked: list[PathSubject] = []
-        self.answer: int | None = 2
-        self.changed: list[str] = []
-        self.quirks: dict[str, Any] = {}
-        self.files = FileService(
-            self.editor,
-            self.room.questions,
-            quirks=lambda _session: self.quirks,
-            changed=lambda _session, path: self.changed.append(path),
-        )
-        self.session = self.room.session(cwd=str(self.ws))
-
-    def _on_show(self, _session: Session, permission: Permission) -> None:
-        assert isinstance(permission.subject, PathSubject)
-        assert [(o.name, o.kind) for o in permission.options] == [
-            ("Yes", "allow_once"),
-            ("No", "reject_once"),
-        ]
-        assert permission.asked_by == "client"
-        self.asked.append(permission.subject)
-        if self.answer is not None:
-            self.room.questions.answer(permission.id, self.answer)
-
-    async def read(self, name: str, line: int | None = None, limit: int | None = None) -> str:
-        return await self.files.read(self.session, str(self.base / name), line, limit)
-
-    async def write(self, name: str, text: str) -> None:
-        await self.files.write(self.session, str(self.base / name), text)
-
-    async def code(self, job: Callable[[], Any]) -> int:
-        with pytest.raises(RequestError) as caught:
-            await job()
-        return caught.value.code
 
 
 def text_of(path: str) -> str:
@@ -198,75 +151,27 @@ async def test_a_loaded_buffer_is_written_through(place: Place) -> None:
     assert len(place.changed) == 1
 
 
-@pytest.mark.req("V1-170")
-@pytest.mark.parametrize("answer", [0, 1, 2])
-async def test_unsaved_edits_the_agent_has_not_seen_ask(place: Place, answer: int) -> None:
+async def test_a_buffer_in_which_a_command_was_begun_is_waited_for(place: Place) -> None:
     path = str(place.ws / "a")
-    place.editor.type(path, "mine")
-    place.answer = answer
-    if answer == 1:
-        await place.write("ws/a", "theirs")
-        assert place.editor.buffers[path] == ["theirs", False]
-    else:
-        assert await place.code(lambda: place.write("ws/a", "theirs")) == -32603
-        assert place.editor.buffers[path] == ["mine", True]
-    assert [(s.why, s.diff) for s in place.asked] == [
-        ("modified", Diff((Change("modify", path),), "mine", "theirs"))
-    ]
+    place.editor.buffers[path] = ["old", False]
+    place.editor.busy = 3
+    await place.write("ws/a", "new")
+    assert place.editor.buffers[path] == ["new", False]
+    assert [name for name, _ in place.editor.calls] == ["write"] * 4
 
 
-async def test_unsaved_edits_the_agent_has_read_do_not_ask(place: Place) -> None:
+async def test_what_is_written_already_is_no_news(place: Place) -> None:
     path = str(place.ws / "a")
-    place.editor.type(path, "mine")
-    await place.read("ws/a", 1, 0)
-    await place.write("ws/a", "theirs")
-    assert place.asked == []
-    place.editor.type(path, "mine again")
-    other = place.room.session("s2", str(place.ws))
-    await place.files.read(other, path, None, None)
-    assert await place.code(lambda: place.write("ws/a", "theirs")) == -32603
-    assert [s.why for s in place.asked] == ["modified"]
+    place.editor.buffers[path] = ["same", False]
+    await place.write("ws/a", "same")
+    assert place.changed == []
 
 
-async def test_edits_made_while_it_was_asked_are_asked_about_again(place: Place) -> None:
-    path = str(place.ws / "a")
-    place.editor.type(path, "one")
-    place.answer = 1
-    edits = iter(["two", "three"])
-
-    def edit() -> None:
-        if len(place.asked) > 0 and (text := next(edits, None)):
-            place.editor.type(path, text)
-
-    place.editor.before_write = edit
-    await place.write("ws/a", "theirs")
-    assert [s.diff.old_text for s in place.asked if s.diff] == ["one", "two", "three"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "old", "asks"), [("ok", "mine", 0), ("no", "mine", 1), ("ok", "not mine", 1)]
-)
-async def test_a_diff_the_user_has_approved_does_not_ask(
-    place: Place, kind: str, old: str, asks: int
-) -> None:
-    path = str(place.ws / "a")
-    place.editor.type(path, "mine")
-    place.answer = 1
-    diff = Diff((Change("modify", path),), old, "theirs")
-    place.session.tool_calls["t1"] = ToolCall("t1", kind="edit", content=[diff])
-    place.session.permissions["p"] = Permission(
-        "p", list(OPTIONS), tool_call_id="t1", state="answered", answer=kind
-    )
-    await place.write("ws/a", "theirs")
-    assert len(place.asked) == asks
-
-
-async def test_outside_with_unsaved_edits_is_one_question(place: Place) -> None:
-    path = str(place.base / "other.txt")
-    place.editor.type(path, "mine")
-    place.answer = 1
-    await place.write("other.txt", "theirs")
-    assert [(s.why, s.diff.old_text if s.diff else None) for s in place.asked] == [("outside", "mine")]
+async def test_a_buffer_too_large_for_a_line(place: Place) -> None:
+    place.editor.buffers[str(place.ws / "a")] = ["x", False]
+    place.editor.large = True
+    with pytest.raises(RequestError, match="too large"):
+        await place.read("ws/a")
 
 
 async def test_a_path_that_moves_while_it_is_asked_about(place: Place) -> None:

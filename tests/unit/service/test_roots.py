@@ -134,3 +134,46 @@ def test_inside_is_what_the_system_finds_there(ws: Path, names: list[str]) -> No
         return
     assert Path(place.real).samefile(found)
     assert (place.why is None) == (os.path.commonpath([str(found), str(ws)]) == str(ws))
+
+
+@pytest.fixture
+def caseless(ws: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder as on a disk that ignores case: any spelling is the same device and inode."""
+    real_stat = Path.stat
+    base = str(ws.parent)
+
+    def stat(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        name = str(self)
+        if name.lower().startswith(base.lower()):
+            self = Path(base + name[len(base) :].lower())
+        return real_stat(self, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    return ws
+
+
+def test_a_disk_that_ignores_case(caseless: Path) -> None:
+    ws = caseless
+    other = str(ws.parent / "WS")
+    assert resolve(f"{other}/A.TXT", [str(ws)], ()).why is None
+    assert resolve(f"{other}-EVIL/secret.txt", [str(ws)], ()).why == "outside"
+    for path in (f"{other}/.GIT/config", f"{other}/SRC/.Nvim.lua"):
+        assert resolve(path, [str(ws)], PROTECTED).why == "protected"
+    # Anchored at the root: only below it, whatever its spelling.
+    assert resolve(f"{other}/A.TXT", [str(ws)], ("/a.txt",)).why == "protected"
+    assert resolve(f"{other}/SRC/a.txt", [str(ws)], ("/a.txt",)).why is None
+
+
+def test_all_spellings_of_a_file_wait_in_one_line(caseless: Path) -> None:
+    ws = caseless
+    roots = [str(ws)]
+    keys = {
+        resolve(str(path), roots, ()).key for path in (ws / "a.txt", ws / "A.TXT", ws.parent / "WS/a.TXT")
+    }
+    assert len(keys) == 1
+    assert resolve(str(ws / "src/a.txt"), roots, ()).key not in keys
+    before = resolve(str(ws / "new.txt"), roots, ()).key
+    (ws / "new.txt").write_text("x")
+    (ws / "other.txt").write_text("y")
+    (ws / "other.txt").replace(ws / "new.txt")
+    assert resolve(str(ws / "new.txt"), roots, ()).key == before

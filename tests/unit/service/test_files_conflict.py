@@ -1,0 +1,146 @@
+"""Unsaved edits of the user in the way of what an agent writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.service.helpers import OPTIONS, Place
+
+from acp_nvim.session.entities import Change, Diff, Permission, ToolCall
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.mark.req("V1-170")
+@pytest.mark.parametrize("answer", [0, 1, 2])
+async def test_unsaved_edits_the_agent_has_not_seen_ask(place: Place, answer: int) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "mine")
+    place.answer = answer
+    if answer == 1:
+        await place.write("ws/a", "theirs")
+        assert place.editor.buffers[path] == ["theirs", False]
+    else:
+        assert await place.code(lambda: place.write("ws/a", "theirs")) == -32603
+        assert place.editor.buffers[path] == ["mine", True]
+    assert [(s.why, s.diff) for s in place.asked] == [
+        ("modified", Diff((Change("modify", path),), "mine", "theirs"))
+    ]
+
+
+async def test_the_question_has_the_base_and_the_disk(place: Place) -> None:
+    path = place.ws / "a"
+    path.write_text("disk")
+    place.editor.type(str(path), "mine")
+    await place.code(lambda: place.write("ws/a", "theirs"))
+    place.editor.buffers[str(path)] = ["base", False]
+    await place.read("ws/a")
+    place.editor.type(str(path), "mine")
+    await place.code(lambda: place.write("ws/a", "theirs"))
+    path.write_text("theirs")
+    place.files.forget(place.session)
+    await place.code(lambda: place.write("ws/a", "theirs"))
+    assert [(s.base, s.disk) for s in place.asked] == [("disk", "disk"), ("base", "disk"), (None, "theirs")]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "both", "offered"),
+    [
+        ("M\n2\n3\n", "1\n2\nT\n", "M\n2\nT\n", "Keep both: merge into the buffer, unsaved"),
+        ("M\n2\n3\n", "T\n2\n3\n", None, "Keep both: merge into the buffer, 1 marked, unsaved"),
+        ("M\n2\n3\n", "1\n2\n3\n", None, None),
+    ],
+)
+async def test_both_texts_can_be_kept(
+    place: Place, mine: str, theirs: str, both: str | None, offered: str | None
+) -> None:
+    path = str(place.ws / "a")
+    place.editor.buffers[path] = ["1\n2\n3\n", False]
+    await place.read("ws/a")
+    place.editor.type(path, mine)
+    place.answer = 3 if offered else 1
+    await place.write("ws/a", theirs)
+    assert place.offered == ([offered] if offered else [])
+    if both is not None:
+        assert place.editor.buffers[path] == [both, True]
+    assert place.changed == [path]
+    # What the agent wrote is what it knows: the merged text is the user's.
+    assert place.files._known.knows("s1", path, theirs)
+
+
+async def test_edits_made_while_it_was_asked_are_merged_anew(place: Place) -> None:
+    path = str(place.ws / "a")
+    place.editor.buffers[path] = ["1\n2\n3\n4\n5\n", False]
+    await place.read("ws/a")
+    place.editor.type(path, "M\n2\n3\n4\n5\n")
+    place.answer = 3
+    edits = iter(["M\nmore\n3\n4\n5\n"])
+
+    def edit() -> None:
+        if place.asked and (text := next(edits, None)):
+            place.editor.type(path, text)
+
+    place.editor.before_write = edit
+    await place.write("ws/a", "1\n2\n3\n4\nT\n")
+    assert len(place.asked) == 2
+    assert place.editor.buffers[path] == ["M\nmore\n3\n4\nT\n", True]
+
+
+async def test_unsaved_edits_the_agent_has_read_do_not_ask(place: Place) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "mine")
+    await place.read("ws/a", 1, 0)
+    await place.write("ws/a", "theirs")
+    assert place.asked == []
+    place.editor.type(path, "mine again")
+    other = place.room.session("s2", str(place.ws))
+    await place.files.read(other, path, None, None)
+    assert await place.code(lambda: place.write("ws/a", "theirs")) == -32603
+    assert [s.why for s in place.asked] == ["modified"]
+
+
+async def test_edits_made_while_it_was_asked_are_asked_about_again(place: Place) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "one")
+    place.answer = 1
+    edits = iter(["two", "three"])
+
+    def edit() -> None:
+        if len(place.asked) > 0 and (text := next(edits, None)):
+            place.editor.type(path, text)
+
+    place.editor.before_write = edit
+    await place.write("ws/a", "theirs")
+    assert [s.diff.old_text for s in place.asked if s.diff] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "asks"), [("ok", "mine", 0), ("no", "mine", 1), ("ok", "not mine", 1)]
+)
+async def test_a_diff_the_user_has_approved_does_not_ask(
+    place: Place, kind: str, old: str, asks: int
+) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "mine")
+    place.answer = 1
+    diff = Diff((Change("modify", path),), old, "theirs")
+    place.session.tool_calls["t1"] = ToolCall("t1", kind="edit", content=[diff])
+    place.session.permissions["p"] = Permission(
+        "p", list(OPTIONS), tool_call_id="t1", state="answered", answer=kind
+    )
+    await place.write("ws/a", "theirs")
+    assert len(place.asked) == asks
+
+
+async def test_outside_with_unsaved_edits_is_one_question(place: Place) -> None:
+    path = str(place.base / "other.txt")
+    place.editor.type(path, "mine")
+    place.answer = 1
+    await place.write("other.txt", "theirs")
+    assert [(s.why, s.diff.old_text if s.diff else None) for s in place.asked] == [("outside", "mine")]
