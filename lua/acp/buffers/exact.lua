@@ -169,11 +169,13 @@ function M.decode(buf, bytes)
   end
   local good, ascii = utf8(bytes)
   local unicode = encoding == '' or encoding == 'utf-8'
+  -- There is hardly a text of two or four bytes a character without a NUL.
   local wide = encoding:find('^ucs') or encoding:find('^utf%-[13]')
+  local fits = wide and bytes:find('\0', 1, true) or not wide and ascii
   if good and unicode then
     return bytes, encoding
   end
-  if not unicode and (wide or ascii or not good) then
+  if not unicode and (fits or not good) then
     local text = to_text(bytes, encoding)
     if text and to_bytes(text, encoding) == bytes then
       return text, encoding
