@@ -98,7 +98,7 @@ def test_deaf_at_first(start_screen: StartScreen) -> None:
     made.screen.lua("require('acp.question.chooser').DEAF_MS = 60000")
     made.ask()
     eventually(lambda: made.entered() == "q1")
-    made.screen.keys("1", "j", "<CR>", "3", "q", "<Esc>", ":", "i")
+    made.screen.keys("1", "j", "<CR>", "3", "q", "<Esc>", ":", "d")
     assert (made.entered(), made.answers(), made.mode()) == ("q1", [], "n")
 
 

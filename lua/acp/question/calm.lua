@@ -31,6 +31,11 @@ function M.start(on_key)
   end, ns)
 end
 
+---A key was typed that Neovim may not tell of.
+function M.typed()
+  last = now()
+end
+
 ---Do not look at keys any more.
 function M.stop()
   poke = nil
@@ -43,7 +48,8 @@ function M.remaining()
   return math.max(0, math.ceil(M.QUIET_MS - (now() - last)))
 end
 
----Whether the user is in the middle of something: a command, an operator, a macro, a completion, a float.
+---Whether the user is in the middle of something: a command, a macro, a completion, a float. Operators show
+---in the mode ('no'): `state()` says 'o' for all of Insert mode after `cc`.
 ---@return boolean
 local function busy()
   return fn.reg_recording() ~= ''
@@ -51,7 +57,7 @@ local function busy()
     or fn.pumvisible() == 1
     or fn.wildmenumode() == 1
     or fn.getcmdwintype() ~= ''
-    or fn.state('moa') ~= ''
+    or fn.state('ma') ~= ''
     or api.nvim_win_get_config(0).relative ~= ''
     or fn.getchar(1) ~= 0
 end

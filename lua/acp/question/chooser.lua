@@ -1,13 +1,17 @@
---- The keys of a card that was entered. Deaf at first: what was typed for something else answers nothing.
+--- The keys of a card that was entered. Deaf at first, until the keyboard rests: what was typed for something
+--- else answers nothing, and is not lost if it was text.
 local M = {}
 
 local api, uv = vim.api, vim.uv
+local calm = require('acp.question.calm')
+local ns = api.nvim_create_namespace('acp.chooser')
 
 M.DEAF_MS = 250
 
 ---@class acp.ChooserActions
 ---@field answer fun(index: integer)
 ---@field dismiss fun()
+---@field type? fun(keys: string): boolean takes a key typed while deaf, if it is text
 
 -- Keys of Normal mode that would only say that the text cannot be changed, or start something else here.
 local useless = 'iIaAoOcCsSdDxXpPrRuUJ.~<>=!&Q@KZ'
@@ -76,14 +80,47 @@ local function listen(card, actions)
   end, 'these keys')
 end
 
+---Deaf: a key does nothing, unless it is text that belongs elsewhere.
+---@param buf integer
+---@param actions acp.ChooserActions
+local function listen_to_nothing(buf, actions)
+  local waiting = '' -- characters that no mapping can stand for, typed and not looked at
+  local function take(keys)
+    calm.typed()
+    keys, waiting = waiting .. keys, ''
+    if keys ~= '' and actions.type then
+      actions.type(keys)
+    end
+  end
+  for _, key in ipairs(all_keys()) do
+    local text = vim.keycode(key)
+    map(buf, key, function()
+      take(text:find('^[ -~]$') and text or '')
+    end)
+  end
+  if not actions.type then
+    return
+  end
+  vim.on_key(function(_, typed)
+    if not typed or not typed:find('^[\194-\244]') or api.nvim_get_current_buf() ~= buf then
+      return
+    end
+    -- In Normal mode it does nothing. Not here: nothing may be changed while a key is looked at.
+    waiting = waiting .. typed:gsub('\128\254X', '\128')
+    vim.schedule(function()
+      if waiting ~= '' then
+        take('')
+      end
+    end)
+  end, ns)
+end
+
 ---Called when the window has been entered.
 ---@param card acp.Card
 ---@param actions acp.ChooserActions
 function M.enter(card, actions)
   local buf = card.buf
-  for _, key in ipairs(all_keys()) do
-    map(buf, key, '<Nop>')
-  end
+  listen_to_nothing(buf, actions)
   local blank = card.count + 1
   local fits = api.nvim_win_text_height(card.win, {}).all <= api.nvim_win_get_height(card.win)
   -- A long text is read from its beginning.
@@ -99,11 +136,12 @@ function M.enter(card, actions)
       local gone = not api.nvim_buf_is_valid(buf)
       local here = not gone and api.nvim_get_current_buf() == buf
       -- Keys that came in meanwhile and have not been looked at yet are not for us either.
-      if here and vim.fn.getchar(1) ~= 0 then
+      if here and (calm.remaining() > 0 or vim.fn.getchar(1) ~= 0) then
         return
       end
       timer:stop()
       timer:close()
+      vim.on_key(nil, ns)
       if here then
         listen(card, actions)
       end

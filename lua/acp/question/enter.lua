@@ -16,6 +16,7 @@ local DIFF_MS = 1500
 ---@class acp.QuestionFrom where the user was
 ---@field win integer
 ---@field insert boolean
+---@field at? [integer, integer] the cursor in Insert mode
 
 local home ---@type acp.QuestionFrom? where the chooser was entered from
 local leaving_insert = false
@@ -28,6 +29,16 @@ local preparing ---@type table? stands for the question whose diff was asked for
 ---@field later fun()
 M.on = {} ---@type acp.QuestionActions
 
+---Insert mode again, with the cursor where it was.
+---@param from acp.QuestionFrom
+local function insert_again(from)
+  local last = true
+  if from.at then
+    last = not pcall(api.nvim_win_set_cursor, 0, from.at) or from.at[2] >= #api.nvim_get_current_line()
+  end
+  vim.cmd(last and 'startinsert!' or 'startinsert')
+end
+
 ---Go back to where the user was before the question took the focus.
 function M.go_home()
   local from = home
@@ -37,7 +48,7 @@ function M.go_home()
   end
   api.nvim_set_current_win(from.win)
   if from.insert then
-    vim.cmd('startinsert')
+    insert_again(from)
   end
 end
 
@@ -46,11 +57,42 @@ function M.forget_home()
   home = nil
 end
 
+-- What begins text in Normal mode.
+local insert_commands = '^[iIaAoOsSC]'
+
+---A key that was typed just as the chooser opened by itself was for where the user was. If it is text for the
+---prompt, the question steps back to its card, and the key does there what it would have done.
+---@param question acp.Question
+---@param keys string
+---@return boolean taken
+local function type_on(question, keys)
+  local chat, from = require('acp.chat').get(question.chat), home
+  if not chat or not from or not api.nvim_win_is_valid(from.win) then
+    return false
+  end
+  local in_prompt = api.nvim_win_get_buf(from.win) == chat.prompt
+  local win = in_prompt and from.win or require('acp.question.place').windows(chat.n).prompt
+  if not win or not (from.insert and in_prompt or keys:find(insert_commands)) then
+    return false
+  end
+  home = nil
+  card.close()
+  diff.close_of(question.id)
+  api.nvim_set_current_win(win)
+  if from.insert then
+    insert_again(from)
+  end
+  -- Before what is typed next, and through no mapping.
+  api.nvim_feedkeys(keys, 'nit', true)
+  M.on.later()
+  return true
+end
+
 ---Make the card the chooser. Not in Insert mode.
 ---@param question acp.Question
----@param insert boolean go back to Insert mode after
----@param from? acp.QuestionFrom where the user was before the diff was opened
-function M.chooser(question, insert, from)
+---@param from? acp.QuestionFrom where the user was, if not here
+---@param alone? boolean nobody asked for it: it opens by itself
+function M.chooser(question, from, alone)
   local win, before = api.nvim_get_current_win(), card.get()
   if from then
     home = from
@@ -58,7 +100,7 @@ function M.chooser(question, insert, from)
     -- Entered by the user, with <C-w>w.
     home = home or { win = vim.fn.win_getid(vim.fn.winnr('#')), insert = false }
   else
-    home = { win = win, insert = insert }
+    home = { win = win, insert = false }
   end
   question.token = nil
   card.show(question)
@@ -74,31 +116,37 @@ function M.chooser(question, insert, from)
     dismiss = function()
       M.on.dismissed(question)
     end,
+    type = alone and function(keys)
+      return card.get() == now and type_on(question, keys)
+    end or nil,
   })
   card.layout()
 end
 
 ---Open the diff of a question.
----@param insert boolean
+---@param from acp.QuestionFrom
 ---@param proposal acp.DiffProposal
----@return acp.QuestionFrom? from where the user was
-local function open_diff(insert, proposal)
-  local from, now = { win = api.nvim_get_current_win(), insert = insert }, card.get()
+local function open_diff(from, proposal)
+  local now = card.get()
   if now and now.win == from.win then
     from.win = home and home.win or vim.fn.win_getid(vim.fn.winnr('#'))
   end
   card.close()
-  return diff.open(proposal, from) and from or nil
+  return diff.open(proposal, from) ~= nil
 end
 
 ---@param question acp.Question
----@param insert boolean
+---@param from? acp.QuestionFrom where the user was, if that was in Insert mode
 ---@param proposal? acp.DiffProposal
-local function open(question, insert, proposal)
+---@param alone boolean
+local function open(question, from, proposal, alone)
   notice.close()
-  local from = proposal and open_diff(insert, proposal)
+  if proposal then
+    local here = from or { win = api.nvim_get_current_win(), insert = false }
+    from = open_diff(here, proposal) and here or from
+  end
   if not picker.wanted() then
-    M.chooser(question, insert, from)
+    M.chooser(question, from, alone)
     return
   end
   card.show(question)
@@ -114,52 +162,55 @@ local function open(question, insert, proposal)
       M.on.dismissed(question)
     end
     vim.schedule(function()
-      if insert and chat and api.nvim_get_current_buf() == chat.prompt then
-        vim.cmd('startinsert')
+      if from and from.insert and chat and api.nvim_get_current_buf() == chat.prompt then
+        insert_again(from)
       end
     end)
   end)
   if opened then
     M.on.later()
   else
-    M.chooser(question, insert, from)
+    M.chooser(question, from, alone)
   end
 end
 
 ---@return boolean
-function M.inserting()
+local function inserting()
   return api.nvim_get_mode().mode:find('^[iRt]') ~= nil
 end
 
 ---Whether something has begun that ends with a question in the focus.
 ---@return boolean
 function M.busy()
-  leaving_insert = leaving_insert and M.inserting()
+  leaving_insert = leaving_insert and inserting()
   return leaving_insert or preparing ~= nil
 end
 
 ---Open picker or chooser for a question, out of Insert mode first: a float entered from there stays in it.
 ---@param question acp.Question
----@param still fun(): boolean asked again when Insert mode has ended
+---@param still? fun(): boolean asked again when Insert mode has ended; nil: the user asked for the question
 ---@param proposal? acp.DiffProposal
 function M.begin(question, still, proposal)
-  if not M.inserting() then
-    open(question, false, proposal)
+  if not inserting() then
+    open(question, nil, proposal, still ~= nil)
     return
   end
+  local from = { win = api.nvim_get_current_win(), insert = true, at = api.nvim_win_get_cursor(0) }
   leaving_insert = true
-  local win = api.nvim_get_current_win()
   api.nvim_create_autocmd('ModeChanged', {
     pattern = '*:n*',
     once = true,
     callback = vim.schedule_wrap(function()
       leaving_insert = false
-      local same = api.nvim_get_current_win() == win and not M.inserting()
-      if same and queue.get(question.id) and still() then
-        open(question, true, proposal)
-      else
-        M.on.later()
+      local same = api.nvim_get_current_win() == from.win and not inserting()
+      if same and queue.get(question.id) and (not still or still()) then
+        open(question, from, proposal, still ~= nil)
+        return
       end
+      if same then
+        insert_again(from)
+      end
+      M.on.later()
     end),
   })
   vim.cmd('stopinsert')

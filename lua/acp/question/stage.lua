@@ -118,9 +118,7 @@ function M.pick(question)
     take_down()
   end
   enter.prepare(question, function(proposal)
-    enter.begin(question, function()
-      return true
-    end, proposal)
+    enter.begin(question, nil, proposal)
     later()
   end)
 end
@@ -231,7 +229,7 @@ local function follow_focus()
     enter.forget_home()
     now.question.put_off, now.question.wanted = true, true
   elseif inside and not now.entered then
-    enter.chooser(now.question, false)
+    enter.chooser(now.question)
   end
 end
 
