@@ -64,11 +64,11 @@ class App:
             protected=self._protected,
             quirks=self._quirks,
             changed=self._wrote,
+            chat=self._number,
         )
         self._diffs = Diffs(editor)
         self._secrets = Secrets()
         self._spawner = Spawner()
-            chat=self._number,
         self._services = Services(
             sink=self._store,
             files=self._files,
@@ -133,12 +133,12 @@ class App:
         )
         wiring = Wiring(self._store, self._frames, self._announcer)
         chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
+        chat.first = all(other.session.agent != request.agent for other in self._chats.values())
         self._chats[request.chat] = chat
         self._store.add(session)
         self._frames.add(transcript)
         self._announcer.add(chat)
         self._store.gate(session, partial(self._frames.room, request.chat))
-        chat.first = all(other.session.agent != request.agent for other in self._chats.values())
         self._follow.switch(request.chat, session, request.follow)
         self._spawn(chat.start)
         self._spawn(chat.work)
@@ -260,6 +260,10 @@ class App:
         quirks = chat.connection.config.quirks if chat is not None else {}
         return quirks if isinstance(quirks, dict) else {}
 
+    def _number(self, session: Session) -> int | None:
+        chat = self._chat_of(session)
+        return chat.n if chat is not None else None
+
     def _protected(self) -> list[str]:
         files = self._settings.get("files")
         protected = files.get("protected") if isinstance(files, dict) else None
@@ -267,10 +271,6 @@ class App:
 
     def _touch(self, session: Session, _event: Event, touched: Sequence[Item]) -> None:
         chat = self._chat_of(session)
-    def _number(self, session: Session) -> int | None:
-        chat = self._chat_of(session)
-        return chat.n if chat is not None else None
-
         if chat is not None and touched:
             chat.transcript.touch(touched)
             self._frames.wake()
