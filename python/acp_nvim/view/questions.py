@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, Session, ToolCall
+from acp_nvim.session.entities import (
+    CommandSubject,
+    PathSubject,
+    Permission,
+    PermissionOption,
+    Session,
+    ToolCall,
+)
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
@@ -24,6 +31,8 @@ CONTENT_BYTES = 8000
 #: Cells of the one-line form.
 PROMPT_CELLS = 300
 
+#: An option for always whose own words say so.
+_SAYS_ALWAYS = re.compile(r"\b(always|all)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\s:,`\"']+")
 _WHY = {"outside": "outside the project", "protected": "protected", "modified": "has unsaved edits"}
 
@@ -32,6 +41,8 @@ _WHY = {"outside": "outside the project", "protected": "protected", "modified": 
 class Question(Lines):
     """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row.
 
+    ``what``: verb and target in short. An option has a ``note`` if it is for always and its name hides that.
+
     ``change``: it is about a file, whose change can be shown in windows; then the card does without the rows
     of ``hunks``, each from its first to its last.
     """
@@ -39,6 +50,7 @@ class Question(Lines):
     id: str = ""
     title: str = ""
     prompt: str = ""
+    what: str = ""
     options: list[dict[str, str]] = field(default_factory=list)
     n_open: int = 1
     known: int = 0
@@ -53,6 +65,7 @@ class Question(Lines):
             "n_open": self.n_open,
             "title": self.title,
             "prompt": self.prompt,
+            "what": self.what,
             "lines": self.lines,
             "marks": [list(mark) for mark in self.marks],
             "options": self.options,
@@ -63,7 +76,9 @@ class Question(Lines):
         """Add the line of the answers: ``1 Allow once  2 Reject``."""
         segments: list[Segment] = []
         for number, option in enumerate(self.options, 1):
-            segments += [("  " if segments else "", ""), (str(number), "AcpKey"), (f" {option['name']}", "")]
+            group = "AcpWarn" if option["kind"].endswith("_always") else ""
+            segments += [("  " if segments else "", ""), (str(number), "AcpKey"), (" ", "")]
+            segments.append((option["name"] + option.get("note", ""), group))
         body.put(*(segments or [("no answers are offered; :AcpPermit cancel refuses", "AcpNote")]))
 
 
@@ -81,7 +96,7 @@ def describe(
     about = _about(permission, call)
     question = Question(
         id=permission.id,
-        options=[{"id": o.id, "name": one_line(o.name or o.id), "kind": o.kind} for o in permission.options],
+        options=[_option(each) for each in permission.options],
         n_open=max(len(session.open_permissions), 1),
     )
     action, short = _action(about, permission, call, look)
@@ -91,7 +106,18 @@ def describe(
     if not question.lines:
         question.put(("nothing is said about it; K shows all there is", "AcpNote"))
     question.prompt = one_line(f"{look.agent} {short}", PROMPT_CELLS, icons.cut)
+    verb, _, target = short.removeprefix("wants to ").partition(": ")
+    question.what = one_line(f"{verb} {target}", PROMPT_CELLS, icons.cut)
     return question
+
+
+def _option(option: PermissionOption) -> dict[str, str]:
+    """The agent's words stay; but what goes on for longer than this once must show."""
+    name = one_line(option.name or option.id)
+    shown = {"id": option.id, "name": name, "kind": option.kind}
+    if option.kind.endswith("_always") and not _SAYS_ALWAYS.search(name):
+        shown["note"] = " (always)"
+    return shown
 
 
 def _about(permission: Permission, call: ToolCall) -> About:
@@ -160,9 +186,11 @@ def _command(question: Question, permission: Permission, call: ToolCall, look: L
     if said is not None:
         _text(question, said, "AcpCommand")
         question.put(("in ", "AcpNote"), (look.folder(folder or look.session.cwd), "AcpPath"))
-    else:
-        _text(question, facts.texts(call), "")
-    _words(question, permission, call, look, said or "")
+        _words(question, permission, call, look, said)
+        return
+    # Nobody said the command: the agent's words are the best there is. Gemini puts it into the title.
+    _words(question, permission, call, look, group="")
+    _text(question, facts.texts(call), "AcpNote" if question.lines else "")
 
 
 def _path(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
@@ -287,14 +315,21 @@ def _raw(question: Question, raw: Any) -> None:
                 question.put((piece, ""))
 
 
-def _words(question: Question, permission: Permission, call: ToolCall, look: Look, *shown: str) -> None:
+def _words(
+    question: Question,
+    permission: Permission,
+    call: ToolCall,
+    look: Look,
+    *shown: str,
+    group: str = "AcpNote",
+) -> None:
     """The agent's own words, marked as such, where they say more than what already stands there."""
     said: list[str] = []
     for words in (permission.title, permission.description, call.title):
         if not words or words in said or not says_more(words, call, look, *shown):
             continue
         said.append(words)
-        _text(question, f'{look.agent} says: "{words}"', "AcpNote")
+        _text(question, f'{look.agent} says: "{words}"', group)
 
 
 def says_more(words: str, call: ToolCall, look: Look, *shown: str) -> bool:

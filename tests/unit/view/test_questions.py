@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at, edit, text
 
-from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, ToolCall
+from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, PermissionOption, ToolCall
 from acp_nvim.session.events import PermissionOpened
 from acp_nvim.view.questions import Question, describe
 
@@ -40,6 +40,7 @@ def test_a_command_in_full() -> None:
         "title": question.title,
         "prompt": "claude wants to run: npm install left-pad@1.3.0 --save-exact \\ && rm -rf build/cache \\"
         " && npm test in /srv/x",
+        "what": question.prompt.replace("claude wants to run: ", "run "),
         "lines": question.lines,
         "marks": [list(mark) for mark in question.marks],
         "options": [
@@ -169,7 +170,35 @@ def test_a_command_nobody_named_is_not_guessed() -> None:
     """What gemini sends: the command is only in the title, so it is the agent's words."""
     content = [text("[current working directory /ws] (scripted)")]
     question = ask("execute", "echo hi", content=content)
-    assert question.lines == ["[current working directory /ws] (scripted)", 'claude says: "echo hi"']
+    assert question.lines == ['claude says: "echo hi"', "[current working directory /ws] (scripted)"]
+    assert question.marks == [(1, 0, len(question.lines[1]), "AcpNote")], "what counts is not dimmed"
+    assert ask("execute", content=content).marks == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "shown"),
+    [
+        ("allow_always", "Allow for this session", "Allow for this session (always)"),
+        ("reject_always", "Reject", "Reject (always)"),
+        ("allow_always", "Always allow npm", "Always allow npm"),
+        ("allow_always", "Yes, allow ALL edits", "Yes, allow ALL edits"),
+        ("allow_once", "Allow", "Allow"),
+    ],
+)
+def test_an_answer_for_always_shows(kind: Any, name: str, shown: str) -> None:
+    question = ask("execute", "x", {"options": [PermissionOption("o", name, kind)]})
+    option = question.payload(1)["options"][0]
+    assert (option["name"], option["name"] + option.get("note", "")) == (name, shown)
+    row = Question()
+    question.put_options(row)
+    assert row.lines == [f"1 {shown}"]
+    warned = [(0, 2, 2 + len(shown), "AcpWarn")] if kind.endswith("always") else []
+    assert [mark for mark in row.marks if mark[3] == "AcpWarn"] == warned
+
+
+def test_what_is_asked_in_short() -> None:
+    assert ask("edit", "Write", content=[edit("a.py", "x\n", "y\n")]).what == "edit a.py +1 -1"
+    assert ask("other", "Rename symbol").what == "use a tool Rename symbol"
 
 
 def test_a_tool_shows_what_it_gets() -> None:

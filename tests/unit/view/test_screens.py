@@ -146,7 +146,7 @@ def test_waiting_questions() -> None:
     subject = PathSubject("write", "/etc/npmrc", "/etc/npmrc", "outside")
     chat.apply(PermissionOpened(Permission("q2", options, subject=subject, asked_by="client")))
     assert "\n".join(chat.screen()) == QUESTIONS
-    assert chat.buffer.marked("AcpWarn") == ["outside the project"]
+    assert chat.buffer.marked("AcpWarn") == ["Always allow npm", "outside the project"]
     assert chat.buffer.marked("AcpKey") == ["1", "2", "3", "1", "2"]
     assert [block.deco["question"] for block in chat.buffer.of_kind("row")] == ["q1", "q2"]
 
