@@ -107,6 +107,28 @@ local function seen(question)
   return question.whole == true and vim.uv.hrtime() / 1e6 - (question.since or math.huge) >= KEY_MS
 end
 
+---Whether a question is on the screen now, in whatever form.
+---@param question acp.Question
+---@return boolean
+local function on_screen(question)
+  local now = card.get()
+  return picker.question() == question
+    or (now ~= nil and now.question == question)
+    or require('acp.diff').here(question.id) ~= nil
+end
+
+---Say what was answered: the question was not there to be seen.
+---@param question acp.Question
+---@param index integer
+local function tell(question, index)
+  local message = require('acp.message')
+  local option = question.options[index]
+  local kind = option and option.kind:match('^%l+')
+  local word = index == 0 and 'cancelled' or ({ allow = 'allowed', reject = 'rejected' })[kind] or 'answered'
+  local name = option and (' (%s%s)'):format(message.plain(option.name), option.note or '') or ''
+  message.info(('%s: %s%s'):format(word, message.plain(question.what or question.prompt), name))
+end
+
 ---Answer a question, or open the picker (`:AcpPermit`). A key on a question that was never on the screen,
 ---or not all of it, only shows it.
 ---@param choice? string|integer kind, number in the agent's order, 'cancel', 'hide'; nil opens the picker
@@ -142,7 +164,13 @@ function M.permit(choice, options)
   if not index then
     return nil, reason
   end
+  local blind = not on_screen(question)
   stage.answer(question, index)
+  if blind then
+    vim.schedule(function() -- after the redraw that takes the question away
+      tell(question, index)
+    end)
+  end
   return true
 end
 

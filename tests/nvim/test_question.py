@@ -177,6 +177,37 @@ def test_rules_of_opening(start_screen: StartScreen) -> None:
     made.wait_answers(("q2", 1))
 
 
+# -- how it says that it is answered
+
+
+def test_the_footer_says_what_is_true_where_the_user_is(start_screen: StartScreen) -> None:
+    made = desk(start_screen)
+    made.screen.setup({"permission": {"open": "never"}})
+    made.ask()
+    made.screen.wait(" \\a allows · \\r rejects ╯")
+    made.screen.keys("<C-w>k")
+    made.screen.wait(" \\a allows · \\r rejects · <CR> on the row opens ╯")
+    made.screen.keys("<C-w>ji")
+    made.screen.wait(" :AcpPermit answers ╯")
+    made.screen.lua("require('acp.status').update(..., { state = 'waiting', pending = 1 }, 0)", made.chat)
+    made.screen.wait("Answer above: <Esc>, then :AcpPermit")
+    made.screen.keys("<Esc>")
+    made.screen.wait("Answer above: <CR> on a question, or :AcpPermit")
+    made.screen.wait(" \\a allows · \\r rejects ╯")
+    open_file(made)
+    made.screen.wait(" :AcpPermit answers ╯")
+
+
+def test_the_footer_names_only_keys_that_answer(start_screen: StartScreen) -> None:
+    made = desk(start_screen, init="vim.g.maplocalleader = ','")
+    made.screen.setup({"permission": {"open": "never"}, "keymaps": {"both": {"reject_once": False}}})
+    made.ask()
+    made.screen.wait(" ,a allows ╯")
+    made.close("q1")
+    made.ask("q2", options=[{"id": "x", "name": "Yes", "kind": "allow_always"}])
+    made.screen.wait(" :AcpPermit answers ╯")
+
+
 # -- a chat that is not on the screen
 
 

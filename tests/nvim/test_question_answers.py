@@ -129,6 +129,28 @@ def test_answers_by_command(start_screen: StartScreen, choice: Any, index: int) 
     made.screen.wait(lambda text: "npm install" not in text)
 
 
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ("allow_once", "allowed: edit a.py +1 -1 (Allow once)"),
+        ("3", "rejected: edit a.py +1 -1 (Reject)"),
+        ("cancel", "cancelled: edit a.py +1 -1"),
+    ],
+)
+def test_an_answer_to_a_hidden_question_says_what_it_was(
+    start_screen: StartScreen, choice: str, said: str
+) -> None:
+    made = desk(start_screen)
+    made.screen.setup({"permission": {"open": "never"}})
+    made.ask("q0", what="see this")
+    made.screen.command("AcpPermit 1")
+    made.screen.lua("require('acp.chat.windows').close(require('acp.chat').get(...))", made.chat)
+    made.ask(what="edit a.py +1 -1")
+    made.screen.command(f"AcpPermit {choice}")
+    assert said in made.screen.wait(said).split("\n")[-1]
+    assert made.screen.lua("return #require('acp.message').log") <= 1, "nothing about what was in sight"
+
+
 @pytest.mark.parametrize("choice", ["reject_always", "4", "0", "maybe", "allow", "1x", "-1"])
 def test_wrong_arguments_list_the_options(start_screen: StartScreen, choice: str) -> None:
     made = desk(start_screen)

@@ -75,7 +75,7 @@ def test_closed_in_any_way_it_stays_open(asked: Desk, keys: str) -> None:
 
 def test_left_and_entered_again(asked: Desk) -> None:
     asked.screen.keys("<C-w>p")
-    asked.screen.wait(":AcpPermit answers")
+    asked.screen.wait("\\a allows · \\r rejects")
     asked.screen.keys("1<Esc>")
     assert (asked.carded(), asked.answers()) == ("q1", [])
     asked.screen.lua("vim.api.nvim_set_current_win(require('acp.question.card').get().win)")
@@ -162,6 +162,19 @@ def test_more_than_nine_options(start_screen: StartScreen) -> None:
     assert "  1  Option 1" in screen
     made.screen.keys("j" * 11 + "<CR>")
     made.wait_answers(("q1", 11))
+
+
+def test_an_answer_for_always_stands_out(start_screen: StartScreen) -> None:
+    made = desk(start_screen)
+    always = {"id": "a", "name": "Allow for this session", "kind": "allow_always", "note": " (always)"}
+    made.ask(options=[always, OPTIONS[0]])
+    made.wait_entered()
+    made.screen.wait(" 1  Allow for this session (always)")
+    row, col = made.screen.find("Allow for this session")
+    assert made.screen.groups_at(row, col) == made.screen.groups_at(row, col + 29)
+    assert made.screen.groups_at(row, col) != made.screen.groups_at(row + 1, col)
+    made.screen.keys("1")
+    made.wait_answers(("q1", 1))
 
 
 def test_no_options_can_still_be_refused(start_screen: StartScreen) -> None:

@@ -167,5 +167,6 @@ def test_beside_a_diff_too(start_screen: StartScreen, agent: MakeAgent, short_tm
     eventually(lambda: screen.api.get_current_win().handle in [win for _, win in made.windows()])
     screen.keys("<C-w>w")
     eventually(lambda: "/diff/" in screen.api.buf_get_name(0))
+    screen.wait("\\a allows · \\r rejects")
     screen.keys("\\r")
     made.wait_answer("no")

@@ -69,7 +69,7 @@ local function content(question, brief)
   table.insert(lines, '')
   local width = #tostring(#question.options)
   for i, option in ipairs(question.options) do
-    table.insert(lines, (' %' .. width .. 'd  %s'):format(i, plain(option.name)))
+    table.insert(lines, (' %' .. width .. 'd  %s%s'):format(i, plain(option.name), option.note or ''))
   end
   if #question.options == 0 then
     table.insert(lines, ' No answer is offered. :AcpPermit cancel refuses.')
@@ -102,6 +102,9 @@ local function fill(buf, question, brief)
     local row = count + i
     local _, last = lines[row + 1]:find('^ *%d+')
     api.nvim_buf_set_extmark(buf, ns, row, 0, { end_col = last, hl_group = 'AcpKey' })
+    if question.options[i].kind:find('_always$') then
+      api.nvim_buf_set_extmark(buf, ns, row, last + 2, { end_col = #lines[row + 1], hl_group = 'AcpWarn' })
+    end
   end
   return count
 end
@@ -123,6 +126,39 @@ function M.more()
   return math.max(0, api.nvim_win_text_height(now.win, below).all - api.nvim_win_get_height(now.win))
 end
 
+---How a card is answered from where the user is: only what is true there.
+---@param question acp.Question
+---@return string[]
+local function ways(question)
+  local keys, found = require('acp.chat.keys'), {}
+  if api.nvim_get_mode().mode ~= 'n' or not question.whole then
+    return { ':AcpPermit answers' }
+  end
+  local function add(group, action, text)
+    local key = keys.lhs(group, action)
+    local mapped = key and vim.fn.maparg(key, 'n', false, true)
+    if mapped and mapped.buffer == 1 and (mapped.desc or ''):find('^acp: ') then
+      table.insert(found, key .. text)
+    end
+  end
+  for kind, text in vim.spairs({ allow_once = ' allows', reject_once = ' rejects' }) do
+    local count = #vim.tbl_filter(function(option)
+      return option.kind == kind
+    end, question.options)
+    if count == 1 then
+      add('both', kind, text)
+    end
+  end
+  local chat = require('acp.chat').get(question.chat)
+  if chat and chat.buf == api.nvim_get_current_buf() then
+    add('transcript', 'open', ' on the row opens')
+  end
+  if #found == 0 then
+    return { ':AcpPermit answers' }
+  end
+  return found
+end
+
 ---@param now acp.Card
 ---@param width integer
 ---@return string
@@ -133,7 +169,7 @@ local function footer(now, width)
     table.insert(parts, more == 1 and '1 more line' or more .. ' more lines')
   end
   if not now.entered then
-    table.insert(parts, ':AcpPermit answers')
+    vim.list_extend(parts, ways(now.question))
   else
     local digits = count == 1 and '1' or '1-' .. count
     if more == 0 and count > 0 then

@@ -64,7 +64,7 @@ function M.open(question, done)
     prompt = plain(question.prompt),
     kind = 'acp_permission',
     format_item = function(option)
-      return plain(option.name)
+      return plain(option.name) .. (option.note or '')
     end,
   }, function(choice, index)
     -- Opened again since, or asked twice: then this is not the answer.

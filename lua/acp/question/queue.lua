@@ -5,6 +5,7 @@ local M = {}
 ---@field id string
 ---@field name string the agent's words
 ---@field kind string allow_once, allow_always, reject_once, reject_always, or other
+---@field note? string ours, after the name: it is for always, and the name does not say so
 
 ---@alias acp.QuestionMark {[1]: integer, [2]: integer, [3]: integer, [4]: string} row, col, end col, group
 
@@ -14,6 +15,7 @@ local M = {}
 ---@field chat integer
 ---@field title string e.g. 'claude wants to run a command'
 ---@field prompt string one line for `vim.ui.select`
+---@field what? string what is asked about, in short, e.g. 'edit a.py +1 -1'
 ---@field lines string[] the full content, without the options
 ---@field marks acp.QuestionMark[]
 ---@field options acp.QuestionOption[] in the agent's order

@@ -182,6 +182,27 @@ function M.poke()
   timer:start(math.max(calm.remaining(), 1), 0, vim.schedule_wrap(attempt))
 end
 
+---The mode has changed: what says how to answer is still true.
+local function mode_changed()
+  card.refresh()
+  for _, question in ipairs(queue.of()) do
+    require('acp.chat.prompt').refresh(question.chat)
+  end
+end
+
+---Watch the mode while a question is open, on the screen or not.
+---@param on boolean
+local function watch_mode(on)
+  local group = api.nvim_create_augroup('acp.question.mode', {})
+  if on then
+    api.nvim_create_autocmd('ModeChanged', {
+      group = group,
+      pattern = { '*:n', 'n:*' },
+      callback = mode_changed,
+    })
+  end
+end
+
 local layout_options = { cmdheight = true, laststatus = true, showtabline = true }
 
 ---Watch keys and windows while a question waits to be shown or entered.
@@ -257,6 +278,7 @@ function M.update()
   end
   follow_focus()
   local question = due()
+  watch_mode(#queue.of() > 0)
   watch(#vim.tbl_filter(function(each)
     return not each.put_off or each.wanted
   end, queue.of()) > 0)
