@@ -285,10 +285,21 @@ function M.open(proposal, from)
   return view
 end
 
+---Call a function in Normal mode: a window entered in Insert mode would stay in it.
+---@param run fun()
+local function in_normal_mode(run)
+  if not api.nvim_get_mode().mode:find('^[iR]') then
+    return run()
+  end
+  api.nvim_create_autocmd('ModeChanged', { pattern = '*:n*', once = true, callback = vim.schedule_wrap(run) })
+  vim.cmd('stopinsert')
+end
+
 ---Show a change the user asked for.
 ---@param request acp.DiffRequest
 function M.show(request)
-  local from = { win = api.nvim_get_current_win(), insert = false }
+  local mode, tick = api.nvim_get_mode().mode, api.nvim_buf_get_changedtick(0)
+  local from = { win = api.nvim_get_current_win(), insert = mode:find('^i') ~= nil }
   local shown = request.question and M.of_question(request.question)
   if shown then
     api.nvim_set_current_win(shown.sides[#shown.sides].win)
@@ -299,15 +310,20 @@ function M.show(request)
       return require('acp.message').warn(reason or 'nothing to show')
     end
     -- It may have taken a moment: the user may be at something else by now.
-    if api.nvim_get_current_win() ~= from.win or api.nvim_get_mode().mode ~= 'n' then
+    local same = api.nvim_get_current_win() == from.win
+      and api.nvim_get_mode().mode == mode
+      and (not from.insert or api.nvim_buf_get_changedtick(0) == tick)
+    if not same then
       return require('acp.message').info('the diff is ready: ask for it again')
     end
-    local there = proposal.question and M.of_question(proposal.question)
-    if there then
-      api.nvim_set_current_win(there.sides[#there.sides].win)
-    else
-      M.open(proposal, from)
-    end
+    in_normal_mode(function()
+      local there = proposal.question and M.of_question(proposal.question)
+      if there then
+        api.nvim_set_current_win(there.sides[#there.sides].win)
+      else
+        M.open(proposal, from)
+      end
+    end)
   end)
 end
 

@@ -216,4 +216,6 @@ def desk(
     stage.setup(claude=played)
     chat = stage.open(played, "claude")
     chat.wait_state("idle")
+    screen.command("stopinsert")
+    eventually(lambda: screen.api.get_mode()["mode"] == "n")
     return Desk(screen, played, chat, cwd)

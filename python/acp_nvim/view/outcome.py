@@ -75,8 +75,16 @@ def outcome(
     if now.exists and now.text is None:
         return _apart(now, diffs, hints, done=done)
     if done:
-        return _undone(now, diffs, hints) or _made(now, diffs, hints) or _apart(now, diffs, hints, done=True)
-    return _made(now, diffs, hints) or _undone(now, diffs, hints) or _apart(now, diffs, hints, done=False)
+        return (
+            _undone(now, diffs, hints)
+            or _made(now, diffs, hints, older=False)
+            or _apart(now, diffs, hints, done=True)
+        )
+    return (
+        _made(now, diffs, hints, older=True)
+        or _undone(now, diffs, hints)
+        or _apart(now, diffs, hints, done=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +107,11 @@ def _parts(diffs: Sequence[Diff], hints: Hints) -> list[_Part]:
     return found
 
 
-def _made(now: Now, diffs: Sequence[Diff], hints: Hints) -> Outcome | None:
-    """Make the change in what the user has; None when it does not fit."""
+def _made(now: Now, diffs: Sequence[Diff], hints: Hints, *, older: bool) -> Outcome | None:
+    """Make the change in what the user has; None when it does not fit.
+
+    ``older``: the agent's old text may be an older one of the whole file.
+    """
     text = now.text or ""
     result = Outcome("proposed", now.text if now.exists else None, text)
     for part in _parts(diffs, hints):
@@ -115,7 +126,7 @@ def _made(now: Now, diffs: Sequence[Diff], hints: Hints) -> Outcome | None:
             if isinstance(placed, Placed):
                 text = placed.text
                 result = replace(result, notes=(*result.notes, *_said(placed, every=hints.every)))
-            elif part.whole and not placed.found and _alike(text, part.old):
+            elif older and part.whole and not placed.found and _alike(text, part.old):
                 text = part.new
                 result = replace(result, notes=(*result.notes, "the agent has an older text"))
             else:

@@ -165,7 +165,7 @@ def _compared(case: Case, found: Outcome, shown: str, look: Look) -> Proposal:
     old, new = found.old or "", found.new
     words = {"proposed": ("now", "proposed"), "applied": ("before", "now"), "since": ("before", "after")}
     left_word, right_word = words[found.how]
-    if found.how == "proposed" and not case.now.exists:
+    if found.how == "proposed" and case.now.text is None:
         left_word = "before"
     verb = "overwrite" if found.overwrite else "edit"
     compared = diff(old, new)
