@@ -221,6 +221,17 @@ function M.write(path, text, options)
   return { ok = true, wrote = true }
 end
 
+---Look at the file of a buffer with unsaved edits.
+---@param buf integer
+---@param path string real
+---@param chat integer?
+local function compare(buf, path, chat)
+  local new = clock.is_new(buf)
+  if disk.in_conflict(buf, path) then
+    conflict.mark(buf, path, chat or watch.chat_of(path), new)
+  end
+end
+
 local waiting = {} ---@type integer[] buffers to be learned
 local TURN_MS = 4
 
@@ -231,10 +242,10 @@ local function learn_some()
     local buf = table.remove(waiting)
     if files.is_file(buf) then
       local path = files.real(api.nvim_buf_get_name(buf))
-      if vim.bo[buf].modified then
-        disk.learn(buf, path)
-      else
-        refresh(buf, path, nil)
+      -- The agent may have been faster, or be at it: what Neovim knows tells that later.
+      if not disk.young(path) then
+        local look = vim.bo[buf].modified and compare or refresh
+        look(buf, path)
       end
     end
   end
@@ -279,10 +290,7 @@ function M.refresh(paths, chat)
       elseif not vim.bo[buf].modified then
         refresh(buf, path, chat)
       elseif wanted or owner or not watch.running(chat) then
-        local new = clock.is_new(buf)
-        if disk.in_conflict(buf, path) then
-          conflict.mark(buf, path, chat or owner, new)
-        end
+        compare(buf, path, chat)
       end
     end
   end

@@ -8,7 +8,7 @@ local exact = require('acp.buffers.exact')
 local files = require('acp.buffers.files')
 local options = require('acp.buffers.options')
 
----Clocks of file systems tick slowly: a file this young (seconds) may change again and look the same.
+---Seconds. Clocks of file systems tick slowly, and programs write in pieces.
 local YOUNG = 0.1
 
 ---What is known of the file under a buffer. `stamp`: how it looked last, nil when that is not to be relied
@@ -36,17 +36,30 @@ local function digest_of(bytes)
   return vim.fn.sha256((bytes:gsub('[%z\1]', { ['\0'] = '\1\1', ['\1'] = '\1\2' })))
 end
 
+---Whether a file was changed a moment ago: it may be half written, or change again and look the same.
+---@param stat uv.fs_stat.result
+---@return boolean
+local function is_young(stat)
+  local seconds, microseconds = uv.gettimeofday()
+  local age = seconds + microseconds / 1e6 - (stat.mtime.sec + stat.mtime.nsec / 1e9)
+  return math.abs(age) < YOUNG
+end
+
+---@param path string
+---@return boolean
+function M.young(path)
+  local stat = files.stat(path)
+  return stat ~= nil and is_young(stat)
+end
+
 ---Note what the file is like now.
 ---@param buf integer
 ---@param stat uv.fs_stat.result
 ---@param bytes string
 ---@param more? {behind: boolean?, foreign: boolean?}
 local function note(buf, stat, bytes, more)
-  local seconds, microseconds = uv.gettimeofday()
-  local age = seconds + microseconds / 1e6 - (stat.mtime.sec + stat.mtime.nsec / 1e9)
-  local young = math.abs(age) < YOUNG
   known[buf] = {
-    stamp = not young and stamp_of(stat) or nil,
+    stamp = not is_young(stat) and stamp_of(stat) or nil,
     digest = digest_of(bytes),
     behind = more and more.behind,
     foreign = more and more.foreign,
@@ -182,16 +195,6 @@ function M.in_conflict(buf, path)
   end
   note(buf, stat, bytes, { behind = changed or (before or {}).behind, foreign = (before or {}).foreign })
   return changed
-end
-
----Take the file of a buffer with unsaved edits as it is now for the one they were made in.
----@param buf integer
----@param path string
-function M.learn(buf, path)
-  local stat, bytes = touched(buf, path)
-  if stat and not known[buf] then
-    note(buf, stat, bytes)
-  end
 end
 
 ---The file is gone from under its buffer: the text stays, and Neovim does not complain.

@@ -4,6 +4,7 @@ local M = {}
 local api = vim.api
 
 local roots = {} ---@type table<integer, string[]> real folders of the chats whose turn runs
+local chats = {} ---@type table<integer, true> those of them that had a chat to begin with
 local group ---@type integer?
 
 ---@param path string
@@ -11,6 +12,14 @@ local group ---@type integer?
 local function below(path, folder)
   folder = folder:gsub('/+$', '')
   return path == folder or path:sub(1, #folder + 1) == folder .. '/'
+end
+
+---Whether a turn can still be running: a host that died does not tell that it is over.
+---@param chat integer
+---@return boolean
+local function alive(chat)
+  local known = require('acp.chat').get(chat) ~= nil
+  return known == (chats[chat] ~= nil) and require('acp.status').raw(chat).state ~= 'failed'
 end
 
 ---The chat whose running turn a change of this file belongs to: the one it is said to be of, if the file is
@@ -22,7 +31,7 @@ function M.chat_of(path, said)
   local best, length = nil, -1
   for chat, folders in pairs(roots) do
     for _, folder in ipairs(folders) do
-      if below(path, folder) then
+      if below(path, folder) and alive(chat) then
         if chat == said then
           return chat
         elseif #folder > length or (#folder == length and chat > best) then
@@ -72,6 +81,7 @@ end
 function M.start(chat, folders)
   local files, buffers = require('acp.buffers.files'), require('acp.buffers')
   roots[chat] = vim.tbl_map(files.real, folders)
+  chats[chat] = require('acp.chat').get(chat) and true or nil
   local bufs = {}
   for _, item in ipairs(files.loaded()) do
     if M.chat_of(item.path) then
@@ -100,7 +110,7 @@ end
 ---It has ended, or the chat is gone.
 ---@param chat integer
 function M.stop(chat)
-  roots[chat] = nil
+  roots[chat], chats[chat] = nil, nil
   if group and not next(roots) then
     api.nvim_del_augroup_by_id(group)
     group = nil
