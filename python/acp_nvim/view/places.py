@@ -140,6 +140,29 @@ def line_in(text: str, change: Diff, done: bool) -> int | None:
         at = _find(text, side)
         if at is not None:
             return text.count("\n", 0, at) + within + 1
+    for side in (new, old) if done else (old, new):
+        line = _beside(text, side, within)
+        if line is not None:
+            return line + 1
+    return None
+
+
+def _beside(text: str, side: str, within: int) -> int | None:
+    """Where a line of a side stands in a text that differs from it: the user's unsaved edits. From 0.
+
+    The line itself must be there, or the one before it: what was changed elsewhere does not matter.
+    """
+    compared = diff(side, text)
+    if compared is None:
+        return None
+    for index in (within, within - 1):
+        if not 0 <= index < len(compared.old) or not compared.old[index].strip():
+            continue
+        before = [change for change in compared.changes if change.a <= index]
+        if not before:
+            return within
+        if index >= before[-1].b:
+            return before[-1].d + within - before[-1].b
     return None
 
 

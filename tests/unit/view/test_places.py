@@ -194,6 +194,11 @@ LATER = FILE.replace("line 7\n", "line seven\nand more\n")
         (FILE.replace("\n", "\r\n"), "line 6\nline 7\n", "line 6\nx\n", False, 7),
         (FILE, "line 6\r\nline 7\r\n", "line 6\r\nx\r\n", False, 7),
         (FILE, "   ", "x", False, None),
+        (FILE.replace("line 9\n", "mine\n"), FILE, LATER, False, 7),  # unsaved edits after it
+        (FILE.replace("line 2\n", "mine\nand mine\n"), FILE, LATER, False, 8),  # before it
+        (FILE.replace("line 2\n", ""), FILE, LATER, False, 6),
+        (FILE.replace("line 7\n", "mine\n"), FILE, LATER, False, 7),  # in it
+        ("".join(f"mine {n}\n" for n in range(1, 21)), FILE, LATER, False, None),
     ],
 )
 def test_line_in(text: str, old: str | None, new: str, done: bool, line: int | None, tmp_path: Path) -> None:
