@@ -231,18 +231,23 @@ def test_a_setting_turns_it_on(start_screen: StartScreen, folder: Path) -> None:
     assert "follow.enabled must be true or false, not 'yes'" in screen.messages()
 
 
+TIMERS = """
+_G.timers = {}
+local new = vim.uv.new_timer
+vim.uv.new_timer = function()
+  table.insert(_G.timers, new())
+  return _G.timers[#_G.timers]
+end
+"""
 LEFT = """
 local group = pcall(vim.api.nvim_get_autocmds, { group = 'acp.follow' })
-local timers = 0
-vim.uv.walk(function(handle)
-  if handle:get_type() == 'timer' and handle:is_active() then timers = timers + 1 end
-end)
-return { group, timers }
+local alive = vim.tbl_filter(function(timer) return not timer:is_closing() end, _G.timers)
+return { group, #alive }
 """
 
 
 def test_off_leaves_nothing(screen: Screen, folder: Path) -> None:
-    eventually(lambda: screen.lua(LEFT)[1] == 0)  # what the chat's start needed
+    screen.lua(TIMERS)
     visit(screen, folder / "b.py", 5)
     assert screen.lua(LEFT) == [True, 2]
     assert len(marks(screen) + marks(screen, flash=True)) == 2
@@ -256,11 +261,13 @@ def test_off_leaves_nothing(screen: Screen, folder: Path) -> None:
 
 
 def test_idle_has_no_timer(screen: Screen, folder: Path) -> None:
+    screen.lua(TIMERS)
     visit(screen, folder / "b.py", 5)
     eventually(lambda: screen.lua(LEFT) == [True, 0])
 
 
 def test_the_end_of_the_chat_is_the_end_of_it(screen: Screen, folder: Path) -> None:
+    screen.lua(TIMERS)
     visit(screen, folder / "b.py", 5)
     screen.command("bwipeout! acp://claude/1")
     eventually(lambda: screen.lua(LEFT)[0] is False)

@@ -44,7 +44,9 @@ OPTIONS = """
 local found = {}
 for name, info in pairs(vim.api.nvim_get_all_options_info()) do
   if info.scope == 'global' then
-    found[name] = vim.api.nvim_get_option_value(name, { scope = 'global' })
+    -- 0.10 lists options that it does not have.
+    local there, value = pcall(vim.api.nvim_get_option_value, name, { scope = 'global' })
+    found[name] = there and value or nil
   end
 end
 local windows = {}
