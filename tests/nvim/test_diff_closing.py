@@ -230,6 +230,52 @@ def test_taking_a_change_over(make: MakeDesk) -> None:
     made.wait_closed()
 
 
+def test_reading_it_again(make: MakeDesk) -> None:
+    """:edit in the proposal changes nothing."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "<C-w>w", ":edit<CR>")
+    (_, left), (_, right) = made.windows()
+    eventually(lambda: made.screen.api.get_current_win().handle == right)
+    made.screen.command("redraw")
+    assert made.lines_of(right) == NEW.splitlines()
+    assert made.lines_of(left) == OLD.splitlines()
+    assert not made.screen.lua("return vim.bo.modifiable")
+    assert [row for row, group in enumerate(made.diffs(right), 1) if group] == [7, 8]
+
+
+def test_only_its_tab_page_is_left(make: MakeDesk) -> None:
+    """The user has closed all else; when the question is answered an empty buffer takes its place."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", ":tabonly<CR>")
+    eventually(lambda: made.tabs() == 1)
+    made.screen.lua("require('acp').permit(1)")
+    made.wait_answer("ok")
+    made.wait_closed()
+    assert [name for name, _ in made.windows()] == [""]
+
+
+def test_the_card_is_entered_by_hand(make: MakeDesk) -> None:
+    """Left open in its tab page, the diff comes back with the card that was gone to in the chat."""
+    made = make()
+    before = used(made)
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "gt")
+    made.screen.wait("@@ -6,2 +6,4 @@")
+    made.screen.wait("│ 1  Yes")
+    card = made.screen.lua("return require('acp.question.card').get().win")
+    made.screen.api.set_current_win(card)
+    made.wait_diff()
+    assert made.tabs() == 2, "not a second one"
+    made.screen.keys("3")
+    made.wait_answer("no")
+    restored(made, before)
+
+
 def test_windows_split_from_it_keep_nothing(make: MakeDesk) -> None:
     made = make()
     before = used(made)

@@ -83,7 +83,7 @@ end
 ---@return string
 function M.absolute(chat, path)
   local full, inside = vim.fn.fnamemodify(path, ':p'), vim.fs.joinpath(chat.cwd, path)
-  local elsewhere = vim.fn.isabsolutepath(path) == 1 or vim.startswith(path, '~')
+  local elsewhere = vim.startswith(path, '/') or vim.startswith(path, '~')
   if elsewhere or (not vim.uv.fs_stat(inside) and vim.uv.fs_stat(full)) then
     return full
   end

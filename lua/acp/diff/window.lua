@@ -13,7 +13,7 @@ local api = vim.api
 ---@field syntax 'file'|'diff'|'none'
 ---@field group string highlight group of the whole text
 ---@field ends 'unix'|'dos'|'mac'
----@field lines? string[] until its buffer is made
+---@field lines string[] none where the buffer is the user's
 ---@field buf integer
 ---@field win integer
 ---@field own boolean the buffer is the user's
@@ -67,12 +67,12 @@ function M.make_buffer(side, name, view)
     side.buf = loaded
     return
   end
-  local lines = side.lines or {}
+  local lines = side.lines
   if side.source == 'buffer' and vim.fn.filereadable(side.path) == 1 then
     lines = vim.fn.readfile(side.path) -- it was unloaded a moment ago
   end
   local buf = api.nvim_create_buf(false, true)
-  side.buf, side.lines = buf, nil
+  side.buf = buf
   vim.b[buf].acp_chat, vim.b[buf].acp_question = view.chat, view.question
   local function option(key, value)
     api.nvim_set_option_value(key, value, { buf = buf })
@@ -82,17 +82,21 @@ function M.make_buffer(side, name, view)
   option('modeline', false)
   option('undolevels', -1)
   pcall(api.nvim_buf_set_name, buf, name)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  option('fileformat', side.ends)
-  option('modified', false)
-  option('modifiable', false)
-  keep_servers_away(buf)
-  if side.group ~= '' then
-    local ns = api.nvim_create_namespace('acp.diff')
-    local last = api.nvim_buf_line_count(buf)
-    local mark = { end_row = last, end_col = 0, hl_group = side.group, strict = false }
-    api.nvim_buf_set_extmark(buf, ns, 0, 0, mark)
+  local function fill()
+    option('modifiable', true)
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    option('fileformat', side.ends)
+    option('modified', false)
+    option('modifiable', false)
+    if side.group ~= '' then
+      local ns = api.nvim_create_namespace('acp.diff')
+      local mark = { end_row = #lines, end_col = 0, hl_group = side.group, strict = false }
+      api.nvim_buf_set_extmark(buf, ns, 0, 0, mark)
+    end
   end
+  fill()
+  api.nvim_create_autocmd('BufReadCmd', { buffer = buf, callback = fill }) -- `:edit`
+  keep_servers_away(buf)
 end
 
 ---Colours as for the file. Only when the buffer is in its window: file type plugins set its options.

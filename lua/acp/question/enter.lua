@@ -11,7 +11,7 @@ local diff = require('acp.diff')
 local asking = require('acp.diff.request')
 
 -- How long a question waits for its diff: then it is asked without.
-local DIFF_MS = 1500
+local DIFF_MS = 3000
 
 ---@class acp.QuestionFrom where the user was
 ---@field win integer

@@ -249,8 +249,12 @@ local function follow_focus()
     now.entered = false
     enter.forget_home()
     now.question.put_off, now.question.wanted = true, true
-  elseif inside and not now.entered then
-    enter.chooser(now.question)
+  elseif inside and not now.entered and not enter.busy() then
+    if diff.wanted(now.question) then
+      M.pick(now.question)
+    else
+      enter.chooser(now.question)
+    end
   end
 end
 

@@ -206,6 +206,12 @@ def test_too_many_lines() -> None:
     assert proposal.sides[0].syntax == "diff"
 
 
+def test_too_many_changes() -> None:
+    old, new = ("".join(f"{n}{sign if n % 2 else ''}\n" for n in range(5_000)) for sign in ("", "x"))
+    ((bar, _, _),) = shown(propose(Case(PATH, [change(old, new)], here(old)), LOOK))
+    assert bar == "proposed src/a.py edit +2500 -2500 hunks only, 5,000 lines"
+
+
 def test_hunks_are_safe_and_bounded() -> None:
     old = "a\n" * 30_000 + "x" * 3_000_000 + "\n"
     new = "b\x1b[2J\u202e\n" * 30_000 + "y" * 3_000_000 + "\n"
