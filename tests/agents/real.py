@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,6 +42,18 @@ for _, buf in ipairs(vim.api.nvim_list_bufs()) do
   if vim.bo[buf].filetype == 'acp-chat' then return buf end
 end
 """
+
+FOCUS = """
+local tab = vim.api.nvim_tabpage_get_number(vim.api.nvim_get_current_tabpage())
+return { tab, #vim.api.nvim_list_tabpages(), vim.bo.filetype, vim.api.nvim_get_mode().mode }
+"""
+"""Where the user is: tab page, of how many, filetype, mode."""
+
+OPEN = re.compile(r"\bq keeps (it )?open\b")
+"""In the footer of a chooser that has the focus."""
+
+UNSAVED = "has unsaved edits"
+"""In the plugin's own question, about a write that the user's unsaved edits are in the way of."""
 
 
 def programs() -> Path:
@@ -85,16 +98,20 @@ def _fill(value: Any, names: dict[str, str]) -> Any:
 
 @dataclass
 class Chat:
-    """The user's view of one chat."""
+    """The user's view of one chat; ``code`` is the window that follow has."""
 
     name: str
     screen: Screen
     workspace: Path
+    code: int = field(default=0)
     turns: int = field(default=0)
 
-    def open(self) -> None:
+    def open(self, *, follow: bool = True) -> None:
+        self.code = int(self.screen.api.get_current_win().handle)
         self.screen.command(f"AcpChat {self.name}")
         self.until(lambda: self.state() == "idle", "the agent is ready")
+        if follow:
+            self.screen.command("AcpFollow on")
 
     def send(self, scenario: str) -> None:
         """Type a prompt into the prompt window and send it."""
@@ -113,11 +130,15 @@ class Chat:
         """The whole transcript, folded or not."""
         return "\n".join(self.screen.lines(int(self.screen.lua(TRANSCRIPT))))
 
+    def rows(self, verb: str) -> list[str]:
+        """The rows of the transcript with this verb."""
+        return re.findall(rf"^\S {verb} .*$", self.text(), re.MULTILINE)
+
     def until(self, true: Callable[[], Any], what: str) -> Any:
         def report() -> str:
             return f"not so: {what}\nstate {self.state()}\n{self.text()}\n\nscreen:\n{self.screen.text()}"
 
-        return eventually(true, PATIENCE, report)
+        return eventually(true, PATIENCE, report, interval=0.03)
 
     def asked(self) -> list[dict[str, Any]]:
         """The questions so far, as the AcpPermission events told them."""
@@ -130,32 +151,79 @@ class Chat:
         """Whether the turn of the last prompt has ended."""
         return int(self.screen.lua("return #_G.ended")) >= self.turns
 
+    def is_asking(self) -> bool:
+        """Whether a chooser has the focus, and listens."""
+        shown = OPEN.search(self.screen.text())
+        return bool(shown and self.screen.funcs.maparg("?", "n", False, True).get("desc"))
+
     def question(self) -> str:
         """Wait until a question has the focus and return the screen."""
-        self.until(lambda: "keeps it open" in self.screen.text(), "a question is open")
+        self.until(self.is_asking, "a question is open")
         return self.screen.text()
 
+    def press(self, kind: str) -> None:
+        """Press the number of the option of this kind in the chooser that listens: of the oldest question."""
+        closed = {done["id"] for done in self.answered()}
+        options = next(asked["options"] for asked in self.asked() if asked["id"] not in closed)
+        number = 1 + next(at for at, option in enumerate(options) if option["kind"] == kind)
+        self.screen.keys(str(number))
+
     def answer(self, kind: str) -> None:
-        """Press the number of the option of this kind, again while the chooser is too young to listen."""
+        """Wait for a question and answer it."""
         before = len(self.answered())
         self.question()
-        options = self.asked()[-1]["options"]
-        number = 1 + next(at for at, option in enumerate(options) if option["kind"] == kind)
+        self.press(kind)
+        self.until(lambda: len(self.answered()) > before, "the answer was taken")
 
-        def press() -> bool:
-            if len(self.answered()) == before and "keeps it open" in self.screen.text():
-                self.screen.keys(str(number))
-            return len(self.answered()) > before
+    def finish(self, kind: str = "allow_once", *, ours: str | None = None) -> str:
+        """Wait for the end of the turn, answering every question; returns the transcript.
 
-        eventually(press, 15, lambda: f"the answer was not taken\n{self.screen.text()}", interval=0.3)
-
-    def finish(self, kind: str = "allow_once") -> str:
-        """Wait for the end of the turn, answering every question; returns the transcript."""
+        ``ours``: the answer to the plugin's own questions, if it is another one.
+        """
+        pressed = -1
 
         def step() -> bool:
-            if not self.ended() and "keeps it open" in self.screen.text():
-                self.answer(kind)
+            nonlocal pressed
+            closed = len(self.answered())
+            if pressed < closed and not self.ended() and self.is_asking():
+                pressed = closed
+                own = ours is not None and UNSAVED in self.screen.text()
+                self.press(str(ours) if own else kind)
             return self.ended()
 
         self.until(step, "the turn has ended")
         return self.text()
+
+    # -- what is beside the chat
+
+    def focus(self) -> tuple[int, int, str, str]:
+        tab, tabs, filetype, mode = self.screen.lua(FOCUS)
+        return tab, tabs, filetype, mode
+
+    def wait_home(self) -> None:
+        """Wait until the user is in the prompt again, and nothing of a diff is left."""
+        self.until(lambda: self.focus()[:3] == (1, 1, "acp-prompt"), f"back in the prompt: {self.focus()}")
+
+    def place(self) -> tuple[str, int]:
+        """File and cursor line of the code window."""
+        buffer = self.screen.api.win_get_buf(self.code)
+        name = Path(self.screen.api.buf_get_name(buffer)).name
+        return name, int(self.screen.api.win_get_cursor(self.code)[0])
+
+    def wait_place(self, name: str, line: int) -> None:
+        """Wait until follow has got there."""
+        self.until(lambda: self.place() == (name, line), f"the code window is at {name}:{line}")
+
+    def buffer(self, name: str) -> int:
+        """The buffer of a file, which must be loaded."""
+        number = int(self.screen.funcs.bufnr(name))
+        assert self.screen.api.buf_is_loaded(number)
+        return number
+
+    def modified(self, buffer: int) -> bool:
+        return bool(self.screen.api.get_option_value("modified", {"buf": buffer}))
+
+    def undo(self, buffer: int) -> list[str]:
+        """Undo once, and return the lines."""
+        self.screen.lua("vim.api.nvim_buf_call(..., function() vim.cmd('silent undo') end)", buffer)
+        return self.screen.lines(buffer)
