@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.diff_kit import LEAP, NEW, OLD, PATH, Desk, desk, edit, question
-from tests.plugin import StartScreen
+from tests.plugin import StartScreen, eventually
 
 MakeDesk = Any
 
@@ -349,3 +349,40 @@ def test_a_rejected_one_from_insert_mode(make: MakeDesk) -> None:
     made.screen.wait("rejected by you")
     assert made.screen.api.get_mode()["mode"] == "i"
     assert made.screen.api.buf_get_name(0).endswith("/prompt")
+
+
+SERVER = """
+vim.api.nvim_create_autocmd('FileType', {
+  pattern = 'python',
+  callback = function(args)
+    vim.lsp.start({
+      name = 'server',
+      cmd = function()
+        return {
+          request = function(method, _, done)
+            done(nil, method == 'initialize' and { capabilities = {} } or nil)
+            return true, 1
+          end,
+          notify = function() return true end,
+          is_closing = function() return false end,
+          terminate = function() end,
+        }
+      end,
+    }, { bufnr = args.buf })
+    _G.started = (_G.started or 0) + 1
+  end,
+})
+vim.o.modeline = true
+vim.o.modelines = 5
+"""
+
+
+def test_a_proposal_is_no_file(make: MakeDesk) -> None:
+    """A language server that attaches to all of a file type leaves it, and a modeline in it does nothing."""
+    made = asked(make(edit(OLD, NEW + "# vim: set shiftwidth=7 nowrap:\n"), init=SERVER))
+    (_, left), (_, right) = made.windows()
+    code = "return #vim.lsp.get_clients({ bufnr = vim.api.nvim_win_get_buf(...) })"
+    eventually(lambda: made.screen.lua("return _G.started") == 2)
+    eventually(lambda: made.screen.lua(code, right) == 0)
+    assert made.screen.lua(code, left) == 1, "the user's buffer keeps its own"
+    assert made.screen.lua("return vim.bo[vim.api.nvim_win_get_buf(...)].shiftwidth", right) != 7
