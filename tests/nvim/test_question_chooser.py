@@ -211,6 +211,16 @@ def test_sizes_of_the_editor(start_screen: StartScreen, size: tuple[int, int]) -
     made.wait_answers(("q1", 2))
 
 
+def test_a_title_that_is_too_long_keeps_its_beginning(start_screen: StartScreen) -> None:
+    made = desk(start_screen)
+    made.ask(title="claude wants to " + "x" * 200)
+    made.wait_entered()
+    made.screen.wait("╭ claude wants to xxx")
+    made.screen.wait("xxx… ╮")
+    made.screen.resize(60, 30)
+    made.screen.wait("╭ claude wants to xxx")
+
+
 def _inside(made: Desk) -> bool:
     """The whole float, borders too, is on the screen."""
     win = made.screen.lua("return require('acp.question.card').get().win")

@@ -197,6 +197,16 @@ local function footer(now, width)
   return text
 end
 
+---@param question acp.Question
+---@param brief boolean
+---@param width integer
+---@return string cut at its end: Neovim would cut its beginning
+local function title(question, brief, width)
+  local message = require('acp.message')
+  local words = message.plain((better_words(question, brief) or question).title)
+  return ' ' .. message.cut(words, math.max(width - 2, 1)) .. ' '
+end
+
 ---@return string|string[]
 local function border()
   local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
@@ -241,6 +251,8 @@ function M.layout()
     col = box.col,
     width = box.width,
     height = math.min(rows, box.limit),
+    title = title(now.question, now.brief, box.width),
+    title_pos = 'left',
   })
   if rows <= box.limit then
     api.nvim_win_call(now.win, function()
@@ -305,15 +317,16 @@ function M.show(question)
   vim.bo[buf].bufhidden = 'wipe'
   vim.b[buf].acp_chat = question.chat
   local count = fill(buf, question, brief)
+  local width = require('acp.question.place').box(question.chat, 1).width
   local config = {
     relative = 'editor',
     row = 0,
     col = 0,
-    width = require('acp.question.place').box(question.chat, 1).width,
+    width = width,
     height = 1,
     style = 'minimal',
     border = border(),
-    title = ' ' .. require('acp.message').plain((better_words(question, brief) or question).title) .. ' ',
+    title = title(question, brief, width),
     title_pos = 'left',
     focusable = false,
     zindex = 40,
