@@ -101,7 +101,7 @@ local function sessions()
       status.pending,
       vim.fn.fnamemodify(chat.cwd, ':~')
     )
-    if status.error then
+    if status.error and status.state == 'failed' then
       health.warn(('%s; last error: %s'):format(line, status.error), { ':AcpTrace ' .. chat.agent })
     else
       health.ok(line)
@@ -119,23 +119,17 @@ local function sessions()
   end
 end
 
+---What was said lately: a record, so no line of it counts as an error. What is wrong now stands above.
 local function messages()
   local log = require('acp.message').log
   if #log == 0 then
     return
   end
-  health.start('acp: messages')
+  health.start('acp: messages of this Neovim, the last ' .. #log)
   for _, item in ipairs(log) do
     local lines = { ('%s  %s'):format(os.date('%H:%M:%S', item.time), item.text) }
     vim.list_extend(lines, item.details)
-    local text = table.concat(lines, '\n')
-    if item.level == 'error' then
-      health.error(text)
-    elseif item.level == 'warning' then
-      health.warn(text)
-    else
-      health.info(text)
-    end
+    health.info(table.concat(lines, '\n'))
   end
 end
 

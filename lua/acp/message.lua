@@ -10,7 +10,7 @@ local M = {}
 local KEEP = 50
 local groups = { error = 'ErrorMsg', warning = 'WarningMsg', info = 'None' }
 
----What was said lately, newest last; `:checkhealth acp` shows it in full.
+---What was said lately, newest last, for `:checkhealth acp`.
 ---@type acp.Message[]
 M.log = {}
 
@@ -48,7 +48,66 @@ function M.plain(text)
   )
 end
 
----Show a message. A longer one than the command line is cut there and stands in full in `:checkhealth acp`.
+---Make a message fit on one line: the command that helps stays whole, what comes before it is cut.
+---@param text string
+---@param cells integer
+---@return string
+function M.fit(text, cells)
+  local width = vim.fn.strdisplaywidth
+  local at = math.min(text:find(':Acp%u%l+') or #text, text:find(':checkhealth acp', 1, true) or #text)
+  local head, remedy = text:sub(1, at - 1), text:sub(at)
+  if width(text) <= cells or at == #text then
+    return M.cut(text, cells)
+  end
+  local least = math.min(width(head), 16) -- who speaks, and of what
+  if width(remedy) + 1 + least > cells then
+    remedy = remedy:match('^[^,;.(]+') .. require('acp.icons').get().cut
+  end
+  if width(remedy) + 1 + least > cells then
+    return M.cut(text, cells)
+  end
+  return M.cut(head, cells - width(remedy) - 1) .. ' ' .. remedy
+end
+
+---Put a text into the history, without Neovim asking for a key when it is longer than the command line:
+---a redraw takes it from the screen before that.
+---@param level 'error'|'warning'|'info'
+---@param text string
+local function record(level, text)
+  local more = vim.o.more
+  vim.o.more = false
+  local room = math.floor(vim.o.columns * vim.o.lines / 2)
+  if vim.o.cmdheight == 0 then
+    room = math.max(vim.o.columns - 12, 20) -- there each line has to fit
+  end
+  if vim.fn.strdisplaywidth(text) > vim.fn.strchars(text) then
+    room = math.floor(room / 2) -- some take two cells
+  end
+  local from, chars = 0, math.min(vim.fn.strchars(text), 4000)
+  while from < chars do
+    local piece = vim.fn.strcharpart(text, from, room)
+    from = from + vim.fn.strchars(piece)
+    vim.api.nvim_echo({ { piece, groups[level] } }, true, {})
+    vim.cmd('redraw')
+  end
+  vim.o.more = more
+end
+
+---Put a message on the command line. What does not fit there stands in full in `:messages`.
+---@param level 'error'|'warning'|'info'
+---@param text string
+local function echo(level, text)
+  -- 12 cells are Vim's: showcmd and ruler stand there, and the last one must stay free.
+  local short = M.fit(text, math.max(vim.o.columns - 12, 20))
+  local keep = level ~= 'info'
+  if keep and short ~= text then
+    record(level, text)
+    keep = false
+  end
+  vim.api.nvim_echo({ { short, groups[level] } }, keep, {})
+end
+
+---Show a message, on one line. It stands in full in `:messages` and `:checkhealth acp`.
 ---@param level 'error'|'warning'|'info'
 ---@param text string
 ---@param details? string[] lines for `:checkhealth acp`
@@ -69,17 +128,13 @@ function M.show(level, text, details)
       table.remove(M.log, 1)
     end
   end
-  -- 12 cells are Vim's: showcmd and ruler stand there, and the last one must stay free.
-  local room = math.max(vim.o.columns - 12, 20)
-  local chunks = { { M.cut('acp: ' .. text, room), groups[level] } }
   if vim.o.cmdheight > 0 then
-    vim.api.nvim_echo(chunks, level ~= 'info', {})
-    return
+    return echo(level, 'acp: ' .. text)
   end
   -- Without a command line Neovim asks for a key, unless the typed command is off the screen first.
   vim.schedule(function()
     vim.cmd('redraw')
-    vim.api.nvim_echo(chunks, level ~= 'info', {})
+    echo(level, 'acp: ' .. text)
   end)
 end
 

@@ -140,3 +140,18 @@ def test_a_message_once(start_nvim: StartNvim) -> None:
         nvim.lua("require('acp.message').once('key', 'warning', 'only once')")
     assert nvim.lua("return #require('acp.message').log") == 1
     assert nvim.messages() == "acp: only once"
+
+
+def test_what_the_user_typed_wrong_is_no_error_and_a_past_failure_neither(start_nvim: StartNvim) -> None:
+    nvim = start_nvim(init=INIT + AGENT)
+    nvim.command("AcpChat")
+    for command in ("AcpChat nobody", "AcpCancel", "AcpTrace nobody", "9AcpChat"):
+        nvim.api.command(command)
+    nvim.lua("require('acp.message').error('python3 has no package', { 'detail' })")
+    update(nvim, {"state": "failed", "error": "it was lost"})
+    update(nvim, {"state": "idle"})
+    text = report(nvim)
+    assert "there is no agent 'nobody'" in text
+    assert "python3 has no package\n" in text
+    assert "ERROR" not in text
+    assert "WARNING" not in text
