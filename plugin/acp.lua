@@ -26,11 +26,14 @@ local function command(name, run, options)
   end, options)
 end
 
-command(
-  'AcpChat',
-  'chat',
-  { nargs = '?', bang = true, complete = 'agents', desc = 'Show the chat with an agent' }
-)
+command('AcpChat', 'chat', {
+  nargs = '?',
+  bang = true,
+  range = 0,
+  addr = 'other',
+  complete = 'agents',
+  desc = 'Show the chat with an agent',
+})
 command(
   'AcpSend',
   'send',

@@ -23,8 +23,16 @@ local function float(items, opts, done)
   for i, item in ipairs(items) do
     lines[i] = (' %d  %s '):format(i, require('acp.message').plain(opts.format_item(item)))
   end
-  local win, buf = require('acp.chat.show').float(lines, opts.prompt)
-  api.nvim_set_current_win(win)
+  vim.cmd.stopinsert() -- a float entered from Insert mode would stay in it
+  local footer = ('1-%d or <CR> picks · q leaves'):format(math.min(#items, 9))
+  if require('acp.icons').kind() == 'ascii' then
+    footer = footer:gsub(' ·', ',')
+  end
+  local win, buf = require('acp.chat.show').float(lines, opts.prompt, {
+    enter = true,
+    centre = true,
+    footer = footer,
+  })
   local answered = false
   local function answer(item)
     if answered then

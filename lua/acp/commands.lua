@@ -9,12 +9,32 @@ local function tell(ok, reason)
   end
 end
 
----@param args {args: string, bang: boolean}
+---@param args {args: string, bang: boolean, count: integer}
 function M.chat(args)
+  if args.count > 0 then
+    return tell(require('acp').chat({ number = args.count }))
+  end
   require('acp').chat({ agent = args.args ~= '' and args.args or nil, new = args.bang })
 end
 
----The lines of a range as context. A buffer without a file has no path.
+---What a buffer without a file is, in words.
+---@param buf integer
+---@return string?
+local function source_of(buf)
+  local name, kind = vim.api.nvim_buf_get_name(buf), vim.bo[buf].buftype
+  if kind == 'terminal' then
+    return 'the terminal ' .. (vim.b[buf].term_title or name)
+  elseif kind == 'help' then
+    return 'the help file ' .. vim.fs.basename(name)
+  elseif kind == 'quickfix' then
+    return 'the quickfix list'
+  elseif require('acp.chat').of(buf) then
+    return 'this chat'
+  end
+  return name ~= '' and vim.fs.basename(name) or nil
+end
+
+---The lines of a range as context. A buffer without a file has no path, but may have a source.
 ---@param first integer
 ---@param last integer
 ---@return acp.Context
@@ -23,10 +43,43 @@ local function lines_of(first, last)
   local path = vim.bo.buftype == '' and vim.api.nvim_buf_get_name(0) or ''
   return {
     path = path ~= '' and vim.fn.fnamemodify(path, ':p') or nil,
+    source = path == '' and source_of(0) or nil,
     first = first,
     last = last,
     text = table.concat(lines, '\n'),
   }
+end
+
+---Something was sent to a chat that is not on the screen: say so.
+---@param chat acp.Chat
+local function tell_sent(chat)
+  local status = require('acp.status').raw(chat.n)
+  local name = status.label or chat.agent
+  if status.state == 'failed' then
+    return require('acp.message').warn(('not sent: %s is not running; :AcpRestart'):format(name))
+  end
+  require('acp.message').info((status.queued > 0 and 'queued for %s' or 'sent to %s'):format(name))
+end
+
+---@param chat acp.Chat? nil: the first is made
+---@return boolean
+local function hidden(chat)
+  return chat ~= nil and not require('acp.chat.windows').visible(chat)
+end
+
+---@param text string
+---@param context acp.Context?
+---@param now boolean
+local function send_text(text, context, now)
+  local chat = require('acp.chat').current()
+  local ok, reason = require('acp').send(text, { context = { context }, now = now })
+  if not ok or not chat then
+    return tell(ok, reason)
+  end
+  require('acp.chat.windows').to_end(chat)
+  if hidden(chat) then
+    tell_sent(chat)
+  end
 end
 
 ---@param args {args: string, bang: boolean, range: integer, line1: integer, line2: integer}
@@ -35,9 +88,9 @@ function M.send(args)
   if args.args:find('%S') then
     local text = args.args
     if context and not context.path then
-      text, context = ('%s\n\n```\n%s\n```'):format(text, context.text), nil
+      text, context = text .. '\n\n' .. require('acp.chat.prompt').quote(context), nil
     end
-    return tell(require('acp').send(text, { context = { context }, now = args.bang }))
+    return send_text(text, context, args.bang)
   end
   if not context then
     return M.send_prompt(args.bang)
@@ -55,11 +108,13 @@ function M.send_prompt(now)
     return require('acp').chat()
   end
   if not require('acp.chat.prompt').send(chat, now) then
-    require('acp.chat.windows').open(chat, true)
+    require('acp').chat()
+  elseif hidden(chat) then
+    tell_sent(chat)
   end
 end
 
----@param args {bang: boolean}
+---@param args {bang?: boolean}
 function M.cancel(args)
   tell(require('acp').cancel({ queue = args.bang }))
 end
@@ -92,7 +147,13 @@ function M.login(args)
   local name = vim.trim(args.args)
   local registry = require('acp.chat')
   local function login(chat)
+    if chat.demo then
+      return require('acp.message').info('the demo agent needs no login')
+    end
     require('acp.host').event('login', { chat = chat.n })
+  end
+  if name ~= '' and select(2, require('acp.chat.start').config_of(name)) then
+    return login({ demo = true })
   end
   local chat
   if name == '' then

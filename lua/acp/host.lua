@@ -7,7 +7,7 @@ local KEEP_LINES = 50
 ---@class acp.HostProblem
 ---@field kind 'gone'|'missing'|'old'|'silent'|'failed'
 ---@field python string
----@field text string one line, with one `%s` for the interpreter
+---@field text string one line without the remedy, with one `%s` for the interpreter
 
 ---@class acp.Candidate
 ---@field python string
@@ -118,13 +118,17 @@ local function give_up()
     end)) })
   end
   host.python = worst and worst.python
-  local text = worst and fit(worst.text, worst.python) or 'no Python 3.11 or later found. Run :AcpInstall'
-  host.error = text
+  local problem = worst or { text = 'no Python 3.11 or later found', python = '' }
+  local short = fit(problem.text .. '. Run :AcpInstall', problem.python)
+  local reason = problem.text:gsub('%%s', function()
+    return vim.fn.fnamemodify(problem.python, ':~')
+  end)
+  host.error = reason
   local named = require('acp.config').python() ~= nil
   -- Later, because the event that started all this may still be making its chat.
   vim.schedule(function()
-    require('acp.message').error(text, vim.deepcopy(host.details))
-    require('acp.status').host_lost(text)
+    require('acp.message').error(short, vim.deepcopy(host.details))
+    require('acp.status').host_lost(reason)
     if not named then
       require('acp.install').offer()
     end
@@ -147,13 +151,13 @@ local function judge(code, said)
   for _, line in ipairs(said) do
     local old, missing = line:match('^acp%-boot: old (%S+)'), line:match('^acp%-boot: missing (%S+)')
     if old then
-      return next_candidate('old', ('%%s is Python %s, too old. Run :AcpInstall'):format(old))
+      return next_candidate('old', ('%%s is Python %s, too old'):format(old))
     end
     if missing then
-      return next_candidate('missing', ("%%s has no package '%s'. Run :AcpInstall"):format(missing))
+      return next_candidate('missing', ("%%s has no package '%s'"):format(missing))
     end
   end
-  next_candidate('failed', ('%%s ended with code %d. Run :AcpInstall'):format(code))
+  next_candidate('failed', ('%%s ended with code %d'):format(code))
 end
 
 ---The process of `channel` ended by itself.
@@ -170,11 +174,12 @@ local function on_exit(channel, code, said)
   end
   host.state, host.info, known = 'off', {}, {}
   local how = code > 128 and ('signal %d'):format(code - 128) or ('code %d'):format(code)
-  local text = ('host ended (%s): next command restarts it, or :AcpInstall'):format(how)
-  host.error = text
+  local reason = ('host ended (%s)'):format(how)
+  host.error = reason
   vim.schedule(function()
+    local text = reason .. ': next command restarts it, or :AcpInstall'
     require('acp.message').warn(text, vim.deepcopy(host.details))
-    require('acp.status').host_lost(text)
+    require('acp.status').host_lost(reason)
   end)
 end
 
@@ -186,7 +191,7 @@ function launch()
   end
   host.python, host.seq = candidate.python, host.seq + 1
   if vim.fn.executable(candidate.python) == 0 then
-    return next_candidate('gone', 'cannot run %s: no such program. Run :AcpInstall')
+    return next_candidate('gone', 'cannot run %s: no such program')
   end
   local command = { candidate.python, boot, rplugin }
   if candidate.isolated then
@@ -208,7 +213,7 @@ function launch()
     end,
   })
   if not ok or channel <= 0 then
-    return next_candidate('gone', 'cannot run %s. Run :AcpInstall')
+    return next_candidate('gone', 'cannot run %s')
   end
   host.channel, host.state = channel, 'starting'
   local version = vim.version()
@@ -225,7 +230,7 @@ function launch()
     end
     host.channel = nil -- its exit is no news then
     vim.fn.jobstop(channel)
-    next_candidate('silent', '%s did not answer. Run :AcpInstall')
+    next_candidate('silent', '%s did not answer')
   end, START_LIMIT_MS)
 end
 
@@ -256,6 +261,7 @@ end
 ---@return table
 local function again(chat)
   local open = opens[chat]
+  require('acp.status').restarted(chat)
   return vim.tbl_extend('force', open, {
     first_block = require('acp.chat.lost').first_block(chat),
     session = vim.b[open.buf].acp_session,
@@ -342,9 +348,9 @@ function M.broken(info)
   end
   remember(vim.split(info.error or '', '\n'))
   if info.missing ~= '' then
-    return next_candidate('missing', ("%%s has no package '%s'. Run :AcpInstall"):format(info.missing))
+    return next_candidate('missing', ("%%s has no package '%s'"):format(info.missing))
   end
-  next_candidate('failed', '%s cannot load the host: :checkhealth acp. Run :AcpInstall')
+  next_candidate('failed', '%s cannot load the host')
 end
 
 ---Called by the host: a task of it ended with an error; the others go on.

@@ -3,6 +3,7 @@ local M = {}
 
 ---@class acp.Context lines of a file that go with a prompt
 ---@field path? string absolute
+---@field source? string where the lines are from, if they are in no file
 ---@field first integer from 1
 ---@field last integer inclusive
 ---@field text string
@@ -10,6 +11,7 @@ local M = {}
 ---@class acp.ChatOpts
 ---@field agent? string that agent's last chat, else a new one
 ---@field new? boolean always a new session
+---@field number? integer this chat, as in `acp://<agent>/<number>`
 ---@field focus? boolean default true
 
 ---@class acp.SendOpts
@@ -30,8 +32,10 @@ end
 
 ---Show a chat: the last used of this tab page, else of this Neovim, else a new one.
 ---@param opts? acp.ChatOpts
+---@return boolean|nil
+---@return string? reason
 function M.chat(opts)
-  require('acp.chat.start').show(opts or {})
+  return require('acp.chat.start').show(opts or {})
 end
 
 ---Send text to the agent. During a turn, and while the agent starts, it is queued.
@@ -81,6 +85,11 @@ function M.cancel(opts)
     return nil, 'there is no chat'
   end
   local queue = opts ~= nil and opts.queue or false
+  local status = require('acp.status').raw(chat.n)
+  local idle = status.state == 'idle' or status.state == 'failed'
+  if idle and require('acp.chat.prompt').queued(chat.n) == 0 then
+    return nil, 'nothing runs that could be cancelled'
+  end
   require('acp.status').cancelled(chat.n, queue)
   require('acp.host').event('cancel', { chat = chat.n, queue = queue })
   return true

@@ -87,6 +87,7 @@ local function show()
   })
   vim.wo[state.win].wrap = true
   vim.wo[state.win].winhighlight = 'NormalFloat:Normal'
+  vim.wo[state.win].statusline = ' acp: install' -- seen where there is one for all windows
   for _, key in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = state.buf, nowait = true })
   end
@@ -238,34 +239,6 @@ function M.withdraw()
   offer.win, offer.undo = nil, nil
 end
 
----Map the key of the offer in a buffer. Returns what undoes it.
----@param buf integer
----@return fun()
-local function map_key(buf)
-  local before = {}
-  for _, mode in ipairs({ 'n', 'i' }) do
-    local map = vim.fn.maparg(KEY, mode, false, true)
-    before[mode] = map.buffer == 1 and map or nil
-    vim.keymap.set(mode, KEY, function()
-      M.withdraw()
-      M.run()
-    end, { buffer = buf, nowait = true, desc = 'acp: install the Python environment' })
-  end
-  return function()
-    if not api.nvim_buf_is_valid(buf) then
-      return
-    end
-    api.nvim_buf_call(buf, function()
-      for _, mode in ipairs({ 'n', 'i' }) do
-        vim.keymap.del(mode, KEY, { buffer = buf })
-        if before[mode] then
-          vim.fn.mapset(mode, false, before[mode])
-        end
-      end
-    end)
-  end
-end
-
 ---The host found no Python it can use: offer to install, once. Takes no focus and, but in the chat, no key.
 function M.offer()
   if offer.made or state.running then
@@ -279,13 +252,19 @@ function M.offer()
   local content = api.nvim_create_buf(false, true)
   vim.bo[content].bufhidden = 'wipe'
   api.nvim_buf_set_lines(content, 0, -1, false, lines)
-  local width = math.min(#lines[1], math.max(vim.o.columns - 4, 1))
+  local chat = require('acp.chat').of(buf)
+  local above = chat and require('acp.chat.windows').find(chat).transcript
+  -- At the bottom right, but not over the prompt.
+  local winbar = 1
+  local at = above and { api.nvim_win_get_height(above) - winbar, api.nvim_win_get_width(above) }
+    or { vim.o.lines - vim.o.cmdheight - 1, vim.o.columns }
   offer.win = api.nvim_open_win(content, false, {
-    relative = 'editor',
+    relative = above and 'win' or 'editor',
+    win = above,
     anchor = 'SE',
-    row = vim.o.lines - vim.o.cmdheight - 1,
-    col = vim.o.columns,
-    width = width,
+    row = at[1],
+    col = at[2],
+    width = math.min(#lines[1], math.max(at[2] - 4, 1)),
     height = 2,
     style = 'minimal',
     border = 'rounded',
@@ -293,7 +272,10 @@ function M.offer()
     noautocmd = true,
   })
   if in_chat then
-    offer.undo = map_key(buf)
+    offer.undo = require('acp.borrow').keys(buf, { 'n', 'i' }, { KEY }, function()
+      M.withdraw()
+      M.run()
+    end, 'acp: install the Python environment')
     api.nvim_create_autocmd({ 'BufWinLeave', 'BufWipeout' }, {
       buffer = buf,
       once = true,

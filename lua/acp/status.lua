@@ -242,6 +242,9 @@ end
 ---@param chat integer
 function M.restarted(chat)
   local entry = chats[chat]
+  if not entry then
+    return
+  end
   entry.state, entry.error, entry.cancelling, entry.silent = 'starting', nil, nil, nil
   entry.login = nil
   entry.told.state = 'starting'
@@ -258,15 +261,13 @@ function M.host_lost(reason)
     entry.told = { state = 'failed', queued = 0 }
     entry.seq = 0 -- the next host counts anew
     entry.pending, entry.queued, entry.cancelling, entry.silent, entry.plan = 0, 0, nil, nil, nil
-    require('acp.chat.prompt').give_back(
+    local back = require('acp.chat.prompt').give_back(
       chat,
       vim.tbl_map(function(item)
         return item.text
       end, unsent)
     )
-    local never = require('acp.host').status().state == 'failed' -- no Python could run it
-    local remedy = never and ':AcpInstall, then :AcpRestart' or ':AcpRestart starts it again'
-    require('acp.chat.lost').tell(chat, (reason:gsub(': next command.*', '')), remedy)
+    require('acp.chat.lost').tell(chat, reason, back)
     touch(chat)
     if ran then
       entry.stop_reason = 'lost'

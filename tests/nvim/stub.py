@@ -94,5 +94,7 @@ TRANSCRIPT, PROMPT = "acp://claude/1", "acp://claude/1/prompt"
 
 
 def go_to_transcript(nvim: Neovim) -> None:
+    """Leave Insert mode, in which a chat is opened, and go to the transcript."""
+    nvim.keys("<Esc>")
     window = nvim.funcs.bufwinid(buffer(nvim, TRANSCRIPT))
     nvim.api.set_current_win(window)

@@ -18,7 +18,7 @@ from tests.nvim.stub import (
     layout,
     status,
 )
-from tests.plugin import StartNvim, eventually
+from tests.plugin import StartNvim, StartScreen, eventually
 
 
 def test_twice_is_one_chat(start_nvim: StartNvim) -> None:
@@ -28,7 +28,7 @@ def test_twice_is_one_chat(start_nvim: StartNvim) -> None:
     assert len(events(nvim, "open")) == 1
     assert len(layout(nvim)) == 3
     assert focus(nvim) == PROMPT
-    nvim.keys("ityping")
+    nvim.keys("typing")
     assert nvim.lines() == ["typing"]
 
 
@@ -110,13 +110,12 @@ def test_local_cwd_of_the_window(start_nvim: StartNvim, tmp_path: Path) -> None:
     assert events(nvim, "open")[0]["cwd"] == str(tmp_path)
 
 
-@pytest.mark.parametrize("command", ["bwipeout!", "bdelete!", "bunload!"])
 @pytest.mark.parametrize("which", [TRANSCRIPT, PROMPT])
-def test_removing_a_buffer_ends_the_chat(start_nvim: StartNvim, command: str, which: str) -> None:
+def test_wiping_a_buffer_ends_the_chat(start_nvim: StartNvim, which: str) -> None:
     """C30."""
     nvim = start_nvim(init=INIT + AGENT)
     nvim.command("AcpChat")
-    nvim.command(f"{command} {buffer(nvim, which)}")
+    nvim.command(f"bwipeout! {buffer(nvim, which)}")
     eventually(lambda: events(nvim, "close") == [{"chat": 1}])
     assert [w[0] for w in layout(nvim)] == [""]
     assert status(nvim)["state"] == "none"
@@ -159,6 +158,20 @@ def test_a_session_file_brings_no_dead_chat(start_nvim: StartNvim, tmp_path: Pat
     names = [w[0] for w in layout(second)]
     assert names[-2:] == ["claude/1", "claude/1/prompt"]
     assert names[:-2] == [""]
+
+
+@pytest.mark.parametrize("shortmess", ["", "filnxtToOCF"])
+def test_a_session_file_asks_for_no_key(start_screen: StartScreen, tmp_path: Path, shortmess: str) -> None:
+    script = tmp_path / "s.vim"
+    (tmp_path / "code.txt").write_text("code")
+    first = start_screen(init=INIT + AGENT, files=(str(tmp_path / "code.txt"),))
+    first.command("AcpChat")
+    first.command(f"mksession! {script}")
+    second = start_screen(init=INIT + AGENT + f"vim.o.shortmess = '{shortmess}'", size=(180, 24))
+    second.keys(f":source {script}<CR>")
+    second.wait("This chat ended with the Neovim it was in.")
+    assert not second.blocked(), second.text()
+    assert second.api.get_option_value("shortmess", {}) == shortmess
 
 
 def test_a_typed_name_says_that_there_is_no_chat(start_nvim: StartNvim) -> None:
@@ -232,7 +245,7 @@ def test_all_maps_are_described(start_nvim: StartNvim) -> None:
 def test_a_normal_turn_writes_no_message(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT + AGENT)
     nvim.api.command("AcpChat")
-    nvim.keys("ihello<C-s><Esc>")
+    nvim.keys("hello<C-s><Esc>")
     frame(nvim, 1, ["❯ hello", ""], kind="user", tail=1)
     nvim.lua("require('acp.status').update(1, { state = 'running' }, 1)")
     frame(nvim, 2, ["Hi.", ""], kind="answer", tail=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.nvim.stub import AGENT, INIT, events, frame
+from tests.nvim.stub import AGENT, INIT, events, frame, go_to_transcript
 from tests.plugin import Screen, StartNvim, StartScreen, eventually
 
 
@@ -23,7 +23,7 @@ def screen(start_screen: StartScreen, tmp_path: Path) -> Screen:
     frame(screen, 4, ["✓ run    pytest", "  │ ok"], folds=[[0, 1, True]])
     frame(screen, 5, ["see other.py", ""], kind="answer", tail=1)
     frame(screen, 6, ["❯ second prompt", ""], kind="user", tail=1)
-    screen.command("wincmd k")
+    go_to_transcript(screen)
     assert screen.api.buf_get_name(0) == "acp://claude/1"
     return screen
 
@@ -106,18 +106,46 @@ def test_enter_on_a_fold_opens_it_then_asks_for_details(screen: Screen) -> None:
     eventually(lambda: events(screen, "details") == [{"chat": 1, "block": 4, "row": 1}])
 
 
-def test_details_in_a_float(screen: Screen) -> None:
+def details(screen: Screen, *lines: str) -> None:
+    """Ask for details and answer as the host does."""
+    count = len(events(screen, "details"))
+    screen.keys("K")
+    eventually(lambda: len(events(screen, "details")) > count)
+    screen.lua("require('acp.chat.show').details(1, { ... })", *lines)
+    screen.wait(lines[0])
+
+
+@pytest.mark.parametrize("key", ["q", "<Esc>", "K"])
+def test_details_in_a_float(screen: Screen, key: str) -> None:
     on(screen, "✓ run")
-    screen.keys("K")
-    eventually(lambda: events(screen, "details"))
-    screen.lua("require('acp.chat.show').details(1, { 'title  pytest', 'id     t1' })")
-    screen.wait("title  pytest")
+    maps = screen.api.buf_get_keymap(0, "n")
     window = screen.api.get_current_win()
-    screen.keys("K")
-    eventually(lambda: screen.api.get_current_win() != window)
-    screen.keys("q")
+    details(screen, "title  pytest", "id     t1")
+    assert screen.api.get_current_win() == window
+    assert "q closes" in screen.text()
+    screen.keys(key)
     screen.wait(lambda text: "title  pytest" not in text)
     assert screen.api.get_current_win() == window
+    assert len(screen.api.list_wins()) == 3  # the chat is still there
+    assert len(screen.api.buf_get_keymap(0, "n")) == len(maps)
+    screen.keys("q")
+    eventually(lambda: len(screen.api.list_wins()) == 1)
+
+
+@pytest.mark.parametrize("key", ["q", "<Esc>", "K"])
+def test_long_details_are_entered_to_be_read(screen: Screen, key: str) -> None:
+    on(screen, "✓ run")
+    window = screen.api.get_current_win()
+    details(screen, *(f"line {i} of many" for i in range(99)))
+    screen.wait("K reads on, q closes")
+    screen.keys("K")
+    eventually(lambda: screen.api.get_current_win() != window)
+    screen.keys("G")
+    screen.wait("line 98 of many")
+    screen.keys(key)
+    screen.wait(lambda text: "of many" not in text)
+    assert screen.api.get_current_win() == window
+    assert len(screen.api.list_wins()) == 3
 
 
 def test_details_go_when_the_cursor_moves_and_do_not_come_late(screen: Screen) -> None:
@@ -168,13 +196,52 @@ def test_the_keys(screen: Screen) -> None:
     screen.keys("gg", "g?")
     text = screen.wait("these keys")
     for row in (
-        "<CR>            open what is here: question, file, details",
-        "za              open or close a fold",
-        "<LocalLeader>R  reject always",
+        "<CR>  open what is here: question, file, details",
+        "za    open or close a fold",
+        "\\R    reject always",
     ):
         assert row in text
     screen.keys("j")
     screen.wait(lambda shown: "these keys" not in shown)
+
+
+@pytest.mark.parametrize("key", ["q", "<Esc>", "g?"])
+@pytest.mark.parametrize("where", ["transcript", "prompt"])
+def test_the_keys_are_closed_by_a_key(screen: Screen, key: str, where: str) -> None:
+    if where == "prompt":
+        screen.command("wincmd j")
+    screen.command("nnoremap <buffer> <Esc> <Cmd>let g:escaped = 1<CR>")
+    screen.keys("g?")
+    screen.wait("these keys")
+    screen.wait("q closes")
+    screen.keys(key)
+    screen.wait(lambda shown: "these keys" not in shown)
+    assert len(screen.api.list_wins()) == 3
+    assert screen.funcs.reg_recording() == ""
+    screen.keys("<Esc>")
+    eventually(lambda: screen.funcs.exists("g:escaped") == 1)  # the user's own map is back
+
+
+@pytest.mark.parametrize(("leader", "shown"), [(",", ",a"), (" ", "<Space>a"), (None, "\\a"), ("%", "%a")])
+def test_the_keys_of_the_prompt_as_they_are_typed(
+    start_screen: StartScreen, leader: str | None, shown: str
+) -> None:
+    init = f"vim.g.maplocalleader = '{leader}'" if leader else ""
+    screen = start_screen(init=INIT + AGENT + init, size=(100, 30))
+    screen.command("AcpChat")
+    screen.keys("<Esc>g?")
+    text = screen.wait("these keys")
+    rows = [" ".join(row.split("│")[1].split()) for row in text.splitlines() if row.count("│") > 1]
+    assert f"{shown} allow once" in rows
+    assert "/ in column 1: the agent's commands" in rows
+
+
+def test_a_count_goes_further(screen: Screen) -> None:
+    first = screen.funcs.search("first prompt", "cnw")
+    screen.keys("G", "2[[")
+    eventually(lambda: screen.api.win_get_cursor(0)[0] == first)
+    screen.keys("G", "9[[")
+    eventually(lambda: screen.api.win_get_cursor(0)[0] == first)
 
 
 def test_normal_keys_keep_their_meaning(screen: Screen) -> None:

@@ -10,6 +10,7 @@ from tests.nvim.stub import (
     INIT,
     PROMPT,
     TRANSCRIPT,
+    buffer,
     events,
     focus,
     frame,
@@ -88,7 +89,7 @@ def test_closing_one_closes_both_and_restores_the_layout(
     screen.command("vsplit | vertical resize 30 | split | wincmd t")
     before = layout(screen)
     screen.command("AcpChat")
-    screen.keys("itext of mine<Esc>")
+    screen.keys("text of mine<Esc>")
     if where == "transcript":
         go_to_transcript(screen)
     screen.keys(key)
@@ -120,25 +121,75 @@ def test_the_view_is_kept(start_screen: StartScreen) -> None:
     screen.wait("the end")
 
 
-def test_the_last_windows_make_room_for_an_empty_buffer(start_nvim: StartNvim) -> None:
-    nvim = start_nvim(init=INIT + AGENT)
-    nvim.command("AcpChat")
-    nvim.command("1close")
-    nvim.command("quit")
-    eventually(lambda: [w[0] for w in layout(nvim)] == [""])
-    assert nvim.api.get_option_value("winbar", {}) == ""
-    assert not nvim.api.get_option_value("winfixbuf", {})
-    nvim.command("AcpChat")
-    assert len(events(nvim, "open")) == 1
+LEAVE = {":q": ":q<CR>", ":close": ":close<CR>", "q": "q"}
 
 
-def test_only_in_the_transcript_keeps_the_chat(start_nvim: StartNvim) -> None:
-    nvim = start_nvim(init=INIT + AGENT)
-    nvim.command("AcpChat")
-    go_to_transcript(nvim)
-    nvim.command("only")
-    eventually(lambda: [w[0] for w in layout(nvim)] == ["claude/1", "claude/1/prompt"])
-    assert focus(nvim) == TRANSCRIPT
+@pytest.mark.parametrize("where", ["transcript", "prompt"])
+@pytest.mark.parametrize("key", LEAVE)
+def test_the_last_windows_make_room_for_the_file_used_last(
+    start_screen: StartScreen, tmp_path: Path, key: str, where: str
+) -> None:
+    if (key, where) == ("q", "prompt"):
+        pytest.skip("q is a macro there")
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(name)
+    screen = start_screen(init=INIT + AGENT, cwd=tmp_path, files=("one.txt", "two.txt"), size=(120, 30))
+    screen.command("edit two.txt")
+    screen.command("AcpChat")
+    screen.command("1close")
+    if where == "transcript":
+        go_to_transcript(screen)
+    screen.keys("<Esc>" + LEAVE[key])
+    eventually(lambda: [Path(w[0]).name for w in layout(screen)] == ["two.txt"], message=screen.text)
+    for option, value in (("winbar", ""), ("winfixbuf", False), ("statusline", "")):
+        assert screen.api.get_option_value(option, {"win": 0}) == value
+    screen.command("AcpChat")
+    assert len(events(screen, "open")) == 1
+
+
+@pytest.mark.parametrize("key", LEAVE)
+def test_with_no_file_left_quit_leaves_neovim(start_screen: StartScreen, key: str) -> None:
+    screen = start_screen(init=INIT + AGENT)
+    screen.command("AcpChat")
+    screen.command("1close")
+    go_to_transcript(screen)
+    screen.keys("<Esc>" + LEAVE[key])
+    if key == ":q":
+        assert screen.wait_exit() == 0
+        return
+    eventually(lambda: [w[0] for w in layout(screen)] == [""])
+    assert screen.api.get_option_value("winbar", {}) == ""
+    assert not screen.api.get_option_value("winfixbuf", {})
+    screen.command("AcpChat")
+    assert len(events(screen, "open")) == 1
+
+
+def test_text_in_a_buffer_without_a_name_is_no_reason_to_leave(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + AGENT)
+    screen.keys("iunsaved<Esc>")
+    screen.command("AcpChat")
+    screen.command("1hide")
+    screen.keys("<Esc>:q<CR>")
+    screen.wait("unsaved")
+    assert [w[0] for w in layout(screen)] == [""]
+
+
+@pytest.mark.parametrize("size", [(120, 30), (80, 24)])
+@pytest.mark.parametrize("where", [TRANSCRIPT, PROMPT])
+def test_only_keeps_the_chat(start_screen: StartScreen, where: str, size: tuple[int, int]) -> None:
+    screen = start_screen(init=INIT + AGENT, size=size)
+    screen.command("AcpChat")
+    frame(screen, 1, [f"line {i}" for i in range(200)])
+    screen.keys("a draft<Esc>")
+    eventually(lambda: screen.api.get_mode()["mode"] == "n")
+    screen.api.set_current_win(screen.funcs.bufwinid(buffer(screen, where)))
+    screen.keys("<C-w>o")
+    height = size[1] - 6  # two statuslines, three lines of prompt, the command line
+    wanted = [("claude/1", size[0], height), ("claude/1/prompt", size[0], 3)]
+    eventually(lambda: layout(screen) == wanted, message=lambda: str(layout(screen)))
+    assert focus(screen) == where
+    screen.wait("line 199")
+    screen.wait("a draft")
 
 
 ROOT_AGENT = """
@@ -176,7 +227,7 @@ def test_odd_settings_change_nothing(start_screen: StartScreen, tmp_path: Path, 
     assert layout(screen) == layout(plain)
     assert screen.lua(options, user) == before
     assert screen.lua("return vim.o.equalalways") == global_before
-    screen.keys("i" + "word " * 30 + "<Esc>")
+    screen.keys("word " * 30 + "<Esc>")
     assert len(screen.lines()) == 1  # no 'textwidth' in the prompt
     assert screen.funcs.getcwd() == str(file.parent)
 

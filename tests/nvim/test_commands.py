@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from tests.nvim.stub import AGENT, INIT, buffer, events, status
+from tests.nvim.stub import AGENT, INIT, buffer, events
 from tests.plugin import StartNvim, StartScreen, eventually
 
 
@@ -119,9 +117,18 @@ def test_without_a_select_of_the_users_the_agents_stand_in_a_float(start_screen:
     screen = start_screen(init=INIT + agents_on_path("gemini", "codex-acp"))
     screen.command("AcpChat")
     screen.wait("2  gemini")
+    row, col = screen.find("╭ Which agent? ")
+    assert abs((col + screen.rows()[row].rindex("╮")) / 2 - 40) <= 2
+    assert abs(row - 10) <= 3
+    screen.find("1-2 or <CR> picks · q leaves")
     assert events(screen) == []
+    screen.keys("q")
+    screen.wait(lambda text: "gemini" not in text)
+    screen.command("AcpChat")
+    screen.wait("2  gemini")
     screen.keys("2")
     eventually(lambda: [e["agent"] for e in events(screen, "open")] == ["gemini"])
+    eventually(lambda: screen.api.get_mode()["mode"] == "i")
 
 
 @pytest.mark.parametrize(
@@ -147,12 +154,46 @@ def test_an_error_is_one_message_with_its_remedy(start_nvim: StartNvim, command:
     assert events(nvim) == []
 
 
-def test_a_long_message_asks_for_no_key(start_screen: StartScreen) -> None:
-    screen = start_screen(init=INIT + agents_on_path(), size=(40, 12))
+@pytest.mark.parametrize("cmdheight", [0, 1, 3])
+def test_a_long_message_asks_for_no_key_and_is_kept_whole(start_screen: StartScreen, cmdheight: int) -> None:
+    screen = start_screen(init=INIT + agents_on_path() + f"vim.o.cmdheight = {cmdheight}", size=(60, 12))
     screen.keys(":AcpChat nobody<CR>")
-    screen.wait("acp: there is no agent")
+    screen.wait("acp: there is no age… :AcpChat <Tab> lists them…")
     assert not screen.blocked()
-    assert screen.rows()[-1].endswith("…")
+    whole = "acp: there is no agent 'nobody'; :AcpChat <Tab> lists them, or set agents.nobody.command"
+    assert screen.messages().replace("\n", "") == whole
+    assert not screen.blocked()
+
+
+FITTED = [
+    ("acp: short", 20, "acp: short"),
+    ("acp: something long without a remedy", 20, "acp: something long…"),
+    ("acp: there is no agent 'nobody'; :AcpChat <Tab> lists them, or set x", 50, 50),
+    ("acp: /a/long/path/to/python3 has no package 'anyio'. Run :AcpInstall", 40, 40),
+    ("acp: setup(): colour is no setting: known are a, b (and 2 more: :checkhealth acp)", 60, 60),
+    ("acp: :AcpInstall is a command that stands at the start of a text that is long", 30, 30),
+]
+
+
+@pytest.mark.parametrize(("text", "cells", "fitted"), FITTED)
+def test_a_remedy_is_never_cut(start_nvim: StartNvim, text: str, cells: int, fitted: str | int) -> None:
+    nvim = start_nvim(init=INIT)
+    got = nvim.lua("return require('acp.message').fit(...)", text, cells)
+    if isinstance(fitted, str):
+        assert got == fitted
+        return
+    assert len(got) <= fitted
+    for command in (":AcpChat <Tab> lists them", ":AcpInstall", ":checkhealth acp"):
+        assert (command in got) == (command in text)
+
+
+def test_a_message_longer_than_the_screen_asks_for_no_key(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT, size=(40, 10))
+    screen.keys(":lua require('acp.message').error(('word '):rep(1000))<CR>")
+    screen.wait("acp: word word")
+    assert not screen.blocked()
+    assert screen.api.get_option_value("more", {}) is True
+    assert len(screen.messages()) > 100
 
 
 @pytest.mark.parametrize("cmdheight", [0, 1, 3])
@@ -170,65 +211,6 @@ def test_the_command_line_window_is_left_alone(start_screen: StartScreen) -> Non
     screen.keys("q:", ":AcpChat<CR>")
     screen.wait("close the command-line window first")
     assert events(screen, "open") == []
-
-
-def test_send_is_raw(start_nvim: StartNvim) -> None:
-    nvim = start_nvim(init=INIT + AGENT)
-    nvim.command("AcpChat")
-    nvim.lua("require('acp.status').update(1, { state = 'idle' }, 0)")
-    nvim.command("""AcpSend  what is "%" | echo 'x' <C-x> \\n in # ~ """.rstrip())
-    (sent,) = events(nvim, "send")
-    assert sent["text"] == """what is "%" | echo 'x' <C-x> \\n in # ~"""
-    assert (sent["seq"], sent["now"], sent["context"]) == (1, False, [])
-    nvim.command("AcpSend! now")
-    assert events(nvim, "send")[1]["now"] is True
-    assert events(nvim, "send")[1]["seq"] == 2
-
-
-def test_send_without_a_chat_opens_one_and_leaves_the_focus(start_nvim: StartNvim) -> None:
-    nvim = start_nvim(init=INIT + AGENT + "vim.o.columns = 120")
-    window = nvim.api.get_current_win()
-    nvim.command("AcpSend hello")
-    assert [name for name, _ in events(nvim) if name != "settings"] == ["open", "send"]
-    assert nvim.api.get_current_win() == window
-    assert status(nvim)["queued"] == 1
-
-
-def test_a_range_is_context(start_nvim: StartNvim, tmp_path: Path) -> None:
-    path = tmp_path / "date.py"
-    path.write_text("one\ntwo\nthree\n")
-    nvim = start_nvim(init=INIT + AGENT + "vim.o.columns = 120", cwd=tmp_path, files=(str(path),))
-    nvim.command("2,3AcpSend explain this")
-    (sent,) = events(nvim, "send")
-    assert sent["text"] == "explain this"
-    assert sent["context"] == [{"path": str(path), "first": 2, "last": 3, "text": "two\nthree"}]
-    nvim.command("1AcpSend")
-    assert nvim.lines() == ["@date.py:1-1 "]
-    assert nvim.api.buf_get_name(0) == "acp://claude/1/prompt"
-    nvim.keys("Agoes<Esc>")
-    nvim.keys("<CR>")
-    sent = events(nvim, "send")[1]
-    assert sent["text"] == "@date.py:1-1 goes"
-    assert sent["context"] == [{"path": str(path), "first": 1, "last": 1, "text": "one"}]
-    assert nvim.lines() == [""]
-
-
-def test_a_mention_that_was_deleted_sends_nothing(start_nvim: StartNvim, tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("one\ntwo\n")
-    nvim = start_nvim(init=INIT + AGENT, cwd=tmp_path, files=(str(path),))
-    nvim.command("1AcpSend")
-    nvim.api.buf_set_lines(0, 0, -1, False, ["@a.txt:1-12 is another"])
-    nvim.keys("<CR>")
-    assert events(nvim, "send")[0]["context"] == []
-
-
-def test_lines_of_a_buffer_without_a_file_go_as_text(start_nvim: StartNvim) -> None:
-    nvim = start_nvim(init=INIT + AGENT)
-    nvim.api.buf_set_lines(0, 0, -1, False, ["x", "y"])
-    nvim.command("%AcpSend look")
-    (sent,) = events(nvim, "send")
-    assert (sent["text"], sent["context"]) == ("look\n\n```\nx\ny\n```", [])
 
 
 def test_cancel_restart_login_and_permit(start_nvim: StartNvim) -> None:
@@ -253,12 +235,32 @@ def test_cancel_restart_login_and_permit(start_nvim: StartNvim) -> None:
     ]
 
 
+def test_nothing_to_cancel_and_no_login_are_said(start_nvim: StartNvim) -> None:
+    nvim = start_nvim(init=INIT + AGENT + "vim.o.columns = 120")
+    nvim.command("AcpChat")
+    nvim.lua("require('acp.status').update(1, { state = 'idle' }, 0)")
+    nvim.api.command("AcpCancel")
+    nvim.keys("<Esc>\\c")
+    said = "acp: nothing runs that could be cancelled"
+    eventually(lambda: nvim.messages().splitlines() == [said, said])
+    assert events(nvim, "cancel") == []
+    nvim.lua("require('acp.chat.prompt').queue(1, { 'queued' })")
+    nvim.command("AcpCancel!")
+    assert len(events(nvim, "cancel")) == 1
+    nvim.clear_messages()
+    assert nvim.command("AcpLogin demo") == "acp: the demo agent needs no login"
+    nvim.command("AcpChat demo")
+    assert nvim.command("AcpLogin") == "acp: the demo agent needs no login"
+    assert events(nvim, "login") == []
+    assert nvim.messages() == ""
+
+
 def test_plug_maps(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT + AGENT + "vim.keymap.set('n', 'ZC', '<Plug>(acp-chat)')")
     nvim.command("map ZR <Plug>(acp-reject-once)")
     nvim.keys("ZC")
     eventually(lambda: events(nvim, "open"))
-    nvim.keys("ZR")
+    nvim.keys("<Esc>ZR")
     eventually(lambda: nvim.lua("return _G.permits") == [["reject_once", {"key": True}]])
 
 

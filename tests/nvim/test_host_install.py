@@ -192,6 +192,41 @@ def test_the_first_chat_offers_it_with_one_key(
     screen.wait(lambda text: "acp.nvim" not in text)
 
 
+@pytest.mark.parametrize("size", [(120, 30), (80, 24)])
+def test_a_first_chat_without_an_environment_says_it_once_and_goes_on(
+    start_screen: StartScreen, programs: Path, size: tuple[int, int]
+) -> None:
+    use_uv(programs)
+    screen = start(start_screen, programs, size)
+    screen.keys(":AcpChat<CR>")
+    screen.wait("acp.nvim needs a few Python packages of its own.")
+    screen.wait("✗ failed, :AcpInstall")
+    screen.find("The agent is not running: :AcpInstall")  # the offer does not cover the prompt
+    transcript = screen.funcs.bufnr("^acp://demo/1$")
+    for _ in range(2):
+        screen.keys("hello<C-s>" if screen.lines() == [""] else "<C-s>")
+        eventually(lambda: screen.lua("return require('acp').status().state") == "starting")
+        eventually(lambda: screen.lua("return require('acp').status().state") == "failed")
+        eventually(lambda: screen.lines() == ["hello"])
+    text = "\n".join(screen.lines(transcript))
+    assert text.count("✗") == text.count("has no package") == 1
+    assert "Starting" not in text
+    assert "  │ :AcpInstall makes an environment; this chat goes on" in text
+    screen.find("  │ :AcpInstall makes an environment; this chat goes on")  # not wrapped
+    assert screen.lines() == ["hello"]
+    status = screen.lua("return require('acp').status()")
+    assert "has no package" in status["error"]
+    screen.keys("<C-y>")
+    screen.wait("installed into")
+    eventually(lambda: screen.lua("return require('acp').status().state") == "idle")
+    assert "error" not in screen.lua("return require('acp').status()")
+    eventually(lambda: "this is the built-in demo" in "\n".join(screen.lines(transcript)))
+    assert "✗" not in "\n".join(screen.lines(transcript))
+    screen.keys("q", "<C-s>")
+    eventually(lambda: "❯ hello" in "\n".join(screen.lines(transcript)))
+    screen.clear_messages()
+
+
 def test_the_offer_is_made_once_and_gives_a_key_of_the_user_back(
     start_screen: StartScreen, programs: Path
 ) -> None:

@@ -25,7 +25,7 @@ def wide(start_screen: StartScreen) -> Screen:
 def test_text_is_sent_whole_and_comes_back_with_u(start_nvim: StartNvim, keys: str) -> None:
     nvim = chat(start_nvim)
     update(nvim, {"state": "idle"})
-    nvim.keys("ione<CR><CR>two % \\ ~<C-v><Tab>" + keys)
+    nvim.keys("one<CR><CR>two % \\ ~<C-v><Tab>" + keys)
     eventually(lambda: events(nvim, "send"))
     (sent,) = events(nvim, "send")
     assert sent == {
@@ -43,7 +43,7 @@ def test_text_is_sent_whole_and_comes_back_with_u(start_nvim: StartNvim, keys: s
 
 def test_what_is_typed_after_a_send_is_undone_apart(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("ifirst<C-s>second<Esc>u")
+    nvim.keys("first<C-s>second<Esc>u")
     assert nvim.lines() == [""]
     nvim.keys("u")
     assert nvim.lines() == ["first"]
@@ -52,20 +52,20 @@ def test_what_is_typed_after_a_send_is_undone_apart(start_nvim: StartNvim) -> No
 @pytest.mark.parametrize("text", ["", "  ", "<CR><CR>"])
 def test_nothing_is_not_sent(start_nvim: StartNvim, text: str) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("i" + text + "<C-s>")
+    nvim.keys(text + "<C-s>")
     assert events(nvim, "send") == []
 
 
 def test_while_the_agent_starts_a_prompt_is_queued(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("ihello<C-s>")
+    nvim.keys("hello<C-s>")
     eventually(lambda: events(nvim, "send"))
     assert (status(nvim)["state"], status(nvim)["queued"]) == ("starting", 1)
 
 
 def test_text_that_could_not_be_sent_goes_on_top(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("ilater<Esc>")
+    nvim.keys("later<Esc>")
     nvim.lua("require('acp.chat.prompt').restore(1, 'first\\nlines')")
     assert nvim.lines() == ["first", "lines", "later"]
     nvim.api.buf_set_lines(0, 0, -1, False, [])
@@ -76,7 +76,7 @@ def test_text_that_could_not_be_sent_goes_on_top(start_nvim: StartNvim) -> None:
 def test_a_host_that_dies_gives_everything_back(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
     update(nvim, {"state": "idle"})
-    nvim.keys("itwo<C-s>three<C-s>draft<Esc>")
+    nvim.keys("two<C-s>three<C-s>draft<Esc>")
     nvim.lua("require('acp.chat.prompt').queue(1, { 'two' })")
     update(nvim, {"state": "running"}, seen=1)
     nvim.lua("require('acp.status').host_lost('the host ended')")
@@ -90,11 +90,42 @@ def test_placeholders(wide: Screen) -> None:
     update(wide, {"state": "running", "label": "Claude 50%"})
     wide.wait("Claude 50% is working. What you send now is queued.")
     update(wide, {"state": "waiting", "pending": 1})
-    wide.wait("Answer above: <CR> on a question, or :AcpPermit")
-    wide.keys("ix")
+    wide.wait("Answer above: <Esc>, then :AcpPermit")
+    wide.keys("x")
     wide.wait(lambda text: "Answer above" not in text)
     wide.keys("<BS>")
     wide.wait("Answer above")
+
+
+@pytest.mark.parametrize(
+    ("host", "patch", "remedy"),
+    [
+        ("ready", {}, ":AcpRestart"),
+        ("off", {}, ":AcpRestart"),
+        ("ready", {"login": True}, ":AcpLogin"),
+        ("failed", {}, ":AcpInstall"),
+    ],
+)
+def test_the_placeholder_of_an_agent_that_does_not_run(
+    wide: Screen, host: str, patch: dict[str, bool], remedy: str
+) -> None:
+    wide.lua("_G.host_state = ...", host)
+    update(wide, {"state": "failed", "error": "gone", **patch})
+    wide.wait(f"The agent is not running: {remedy}")
+
+
+@pytest.mark.parametrize("how", ["<C-s>", "<Esc><C-w>t:AcpSend again<CR>"])
+def test_sending_goes_to_the_end_and_follows(wide: Screen, how: str) -> None:
+    frame(wide, 1, [f"line {i}" for i in range(100)], kind="answer")
+    window = wide.funcs.bufwinid(buffer(wide, "acp://claude/1"))
+    wide.api.win_set_cursor(window, [20, 0])
+    wide.command("redraw")
+    wide.wait(lambda text: "line 99" not in text)
+    wide.keys("hello" + how)
+    eventually(lambda: events(wide, "send"))
+    wide.wait("line 99")
+    frame(wide, 2, ["what came after"], kind="answer")
+    wide.wait("what came after")
 
 
 def prompt_size(nvim: Neovim) -> int:
@@ -104,7 +135,7 @@ def prompt_size(nvim: Neovim) -> int:
 def test_the_window_grows_with_text_and_queue(wide: Screen) -> None:
     code = wide.api.win_get_height(wide.api.list_wins()[0])
     assert prompt_size(wide) == 3
-    wide.keys("ione<CR>two<CR>three<CR>four")
+    wide.keys("one<CR>two<CR>three<CR>four")
     eventually(lambda: prompt_size(wide) == 4)
     wide.lua("require('acp.chat.prompt').queue(1, { 'run the whole suite at the end', 'then\\ncommit' })")
     assert prompt_size(wide) == 6
@@ -133,7 +164,7 @@ def test_below_the_code_the_transcript_gives_the_room(start_screen: StartScreen)
     screen.command("AcpChat")
     first = screen.api.list_wins()[0]
     code = screen.api.win_get_height(first)
-    screen.keys("i" + "a<CR>" * 5)
+    screen.keys("a<CR>" * 5)
     eventually(lambda: prompt_size(screen) == 6)
     assert screen.api.win_get_height(first) == code
     screen.keys("<Esc>ggdG")
@@ -143,7 +174,7 @@ def test_below_the_code_the_transcript_gives_the_room(start_screen: StartScreen)
 
 def test_older_prompts(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("ione<C-s>two<CR>lines<C-s>", "draft<Esc>")
+    nvim.keys("one<C-s>two<CR>lines<C-s>", "draft<Esc>")
     for key, lines in (
         ("[[", ["two", "lines"]),
         ("[[", ["one"]),
@@ -154,6 +185,10 @@ def test_older_prompts(start_nvim: StartNvim) -> None:
     ):
         nvim.keys(key)
         assert nvim.lines() == lines
+    nvim.keys("2[[")
+    assert nvim.lines() == ["one"]
+    nvim.keys("9]]")
+    assert nvim.lines() == ["draft"]
     nvim.keys("[[<CR>")
     eventually(lambda: len(events(nvim, "send")) == 3)
     assert events(nvim, "send")[2]["text"] == "two\nlines"
@@ -178,7 +213,7 @@ def test_commands_are_completed_at_the_start(wide: Screen, completeopt: str | No
     if completeopt is not None:
         wide.command(f"set completeopt={completeopt}")
     wide.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
-    wide.keys("i/")
+    wide.keys("/")
     eventually(lambda: pum(wide))
     assert pum(wide) == ["/review|[PR number]  look at a pull  request", "/reset all|begin again", "/web|"]
     assert wide.lines() == ["/"]
@@ -195,7 +230,7 @@ def test_commands_are_completed_at_the_start(wide: Screen, completeopt: str | No
 def test_elsewhere_nothing_is_completed(start_nvim: StartNvim, typed: str) -> None:
     nvim = chat(start_nvim)
     nvim.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
-    nvim.keys("i" + typed)
+    nvim.keys(typed)
     nvim.command("redraw")
     assert pum(nvim) == []
 
@@ -203,7 +238,7 @@ def test_elsewhere_nothing_is_completed(start_nvim: StartNvim, typed: str) -> No
 @pytest.mark.parametrize(("key", "expected"), [("i", "xdraft"), ("a", "draftx"), ("o", "draft|x")])
 def test_from_the_transcript_into_the_prompt(start_nvim: StartNvim, key: str, expected: str) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("idraft<Esc>0")
+    nvim.keys("draft<Esc>0")
     nvim.api.set_current_win(nvim.funcs.bufwinid(buffer(nvim, "acp://claude/1")))
     nvim.keys(key)
     eventually(lambda: nvim.api.get_mode()["mode"] == "i")
@@ -213,7 +248,7 @@ def test_from_the_transcript_into_the_prompt(start_nvim: StartNvim, key: str, ex
 
 def test_a_question_key_in_the_prompt(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
-    nvim.keys("\\a", "\\R", "\\c")
+    nvim.keys("<Esc>", "\\a", "\\R", "\\c")
     eventually(lambda: events(nvim, "cancel"))
     assert nvim.lua("return _G.permits") == [["allow_once", {"key": True}], ["reject_always", {"key": True}]]
 

@@ -217,6 +217,39 @@ def test_a_crash_with_two_chats_is_told_in_each(start_screen: StartScreen, agent
     assert len(starts(x)) == 2
 
 
+SPY = """
+_G.seen = {}
+vim.api.nvim_create_autocmd('User', { pattern = 'AcpStatus', callback = function()
+  local status = require('acp').status()
+  table.insert(_G.seen, { status.state, status.error or '' })
+end })
+"""
+
+
+@pytest.mark.parametrize("what", ["agent", "host"])
+@pytest.mark.parametrize("busy", [True, False], ids=["in a turn", "idle"])
+def test_a_failure_and_its_reason_are_told_together(
+    start_screen: StartScreen, agent: MakeAgent, what: str, busy: bool
+) -> None:
+    x = agent({"session/prompt": [*HALF]})
+    chat = in_a_turn(start_screen, x) if busy else ready_chat(start_screen, x)
+    chat.screen.lua(SPY)
+    if what == "agent":
+        kill_agent(x)
+    else:
+        kill_host(chat.screen)
+    chat.until_state("failed")
+    said = "was ended by SIGKILL" if what == "agent" else "host ended"
+    eventually(lambda: chat.screen.lua("return _G.seen"))
+    seen = [error for state, error in chat.screen.lua("return _G.seen") if state == "failed"]
+    assert seen and all(said in error for error in seen), seen
+    change(x, session_prompt=DONE)
+    chat.screen.command("AcpRestart")
+    chat.until_state("idle")
+    assert "error" not in chat.status
+    chat.screen.clear_messages()
+
+
 def test_a_restart_in_a_turn(start_screen: StartScreen, agent: MakeAgent) -> None:
     x = agent({"session/prompt": [*HALF]})
     chat = in_a_turn(start_screen, x)

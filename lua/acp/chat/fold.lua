@@ -28,6 +28,9 @@ function M.setup_window(win)
   set.foldminlines = 0
   set.foldtext = "v:lua.require'acp.chat.fold'.text()"
   set.smoothscroll = true -- else a paragraph higher than the window vanishes above the last line
+  api.nvim_win_call(win, function()
+    vim.cmd('normal! zE') -- 'foldlevel' has closed those that were made when the buffer came into the window
+  end)
   M.rebuild(win)
 end
 
@@ -149,6 +152,27 @@ function M.rebuild(win)
       make(unpack(fold))
     end
     fn.winrestview(view)
+  end)
+end
+
+---The window is about to close, or to lose its text: what is open in it will be open in the next one.
+---@param win integer
+function M.keep(win)
+  local t = blocks.of(api.nvim_win_get_buf(win))
+  if not t then
+    return
+  end
+  api.nvim_win_call(win, function()
+    for _, id in ipairs(vim.wo.foldmethod == 'manual' and t.ids or {}) do
+      local block = t.blocks[id]
+      local start = block.deco.folds and #block.deco.folds > 0 and blocks.range(t, block)
+      for _, fold in ipairs(start and block.deco.folds or {}) do
+        local open = state_at(start + fold.first)
+        if open ~= nil then
+          fold.closed = not open
+        end
+      end
+    end
   end)
 end
 

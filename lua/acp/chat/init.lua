@@ -84,11 +84,10 @@ function M.set_session(n, session)
   end
 end
 
----@param buf integer
+---Give a chat's buffer its options, variables and keys: a new one, and one that `:bdelete` took them from.
 ---@param chat acp.Chat
----@param name string
----@param undo boolean
-local function prepare(buf, chat, name, undo)
+---@param buf integer
+function M.equip(chat, buf)
   by_buf[buf] = chat
   vim.b[buf].acp_chat = chat.n
   local function set(option, value)
@@ -99,23 +98,43 @@ local function prepare(buf, chat, name, undo)
   set('swapfile', false)
   set('modeline', false)
   set('buflisted', false)
-  if not undo then
+  if buf == chat.prompt then
+    require('acp.chat.prompt').equip(chat)
+  else
     set('undolevels', -1)
+    vim.b[buf].acp_session = require('acp.status').raw(chat.n).session
   end
-  api.nvim_buf_set_name(buf, name)
-  local function watch(event, callback)
+  require('acp.chat.keys').attach(chat, buf)
+end
+
+---@param chat acp.Chat
+---@param buf integer
+local function watch(chat, buf)
+  local function on(event, callback)
     api.nvim_create_autocmd(event, { group = M.group, buffer = buf, callback = callback })
   end
-  watch({ 'BufEnter', 'WinEnter' }, function()
+  on({ 'BufEnter', 'WinEnter' }, function()
     M.focused(chat)
-  end)
-  watch('BufUnload', function()
-    if buf == chat.buf then
-      require('acp.chat.restored').keep(buf)
-    end
     vim.schedule(function()
-      -- `:edit` unloads and loads again; `:bdelete` and `:bwipeout` do not.
-      if chats[chat.n] == chat and not api.nvim_buf_is_loaded(buf) then
+      if buf == chat.buf and api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == 'i' then
+        vim.cmd.stopinsert() -- from the prompt by mouse: nothing can be typed here
+      end
+    end)
+  end)
+  on('BufWinEnter', function()
+    require('acp.chat.windows').redirect(chat)
+  end)
+  on('BufUnload', function()
+    local restored = require('acp.chat.restored')
+    restored.keep(chat, buf)
+    vim.schedule(function()
+      if chats[chat.n] ~= chat then
+        return
+      end
+      -- `:edit` has loaded it again; `:bdelete` closes the chat, and only `:bwipeout` ends it.
+      if api.nvim_buf_is_valid(buf) then
+        restored.revive(chat, buf)
+      else
         M.finish(chat)
       end
     end)
@@ -142,14 +161,16 @@ function M.create(agent, cwd, config, demo)
   chat.buf = api.nvim_create_buf(false, true)
   chat.prompt = api.nvim_create_buf(false, true)
   local name = ('acp://%s/%d'):format(agent, chat.n)
-  prepare(chat.buf, chat, name, false)
-  prepare(chat.prompt, chat, name .. '/prompt', true)
   require('acp.status').start(chat.n, agent)
-  local transcript = require('acp.chat.transcript')
-  transcript.attach(chat.n, chat.buf)
-  M.show_start(chat)
   require('acp.chat.prompt').attach(chat)
-  require('acp.chat.keys').attach(chat)
+  for buf, own in pairs({ [chat.buf] = name, [chat.prompt] = name .. '/prompt' }) do
+    M.equip(chat, buf)
+    api.nvim_buf_set_name(buf, own)
+    watch(chat, buf)
+  end
+  require('acp.chat.transcript').attach(chat.n, chat.buf)
+  M.show_start(chat)
+  require('acp.chat.draft').start(chat)
   chat.open = {
     chat = chat.n,
     agent = agent,
@@ -173,15 +194,15 @@ function M.configure(chat, config, demo)
   chat.open.config, chat.open.demo, chat.demo = config, demo, demo
 end
 
----Set the filetypes of a chat that is on the screen for the first time: what the user's ftplugin does, to
+---Set the filetypes of buffers that are on the screen for the first time: what the user's ftplugin does, to
 ---buffers and windows, comes on top of ours.
 ---@param chat acp.Chat
 function M.set_filetypes(chat)
-  if vim.bo[chat.buf].filetype ~= '' then
-    return
+  for buf, filetype in pairs({ [chat.buf] = 'acp-chat', [chat.prompt] = 'acp-prompt' }) do
+    if vim.bo[buf].filetype == '' then
+      vim.bo[buf].filetype = filetype
+    end
   end
-  vim.bo[chat.buf].filetype = 'acp-chat'
-  vim.bo[chat.prompt].filetype = 'acp-prompt'
 end
 
 ---The head while the agent starts. One block; the host rewrites it when it knows more.
@@ -197,13 +218,14 @@ function M.show_start(chat)
   })
 end
 
----A chat's buffer was removed by the user, or the chat ends: the session ends with it.
+---A chat's buffer was wiped by the user: the session ends with it. What was not sent is for the next chat.
 ---@param chat acp.Chat
 function M.finish(chat)
   if chats[chat.n] ~= chat then
     return
   end
   chats[chat.n] = nil
+  require('acp.chat.draft').save(chat)
   require('acp.status').drop(chat.n)
   if package.loaded['acp.follow'] then
     require('acp.follow').drop(chat.n)
@@ -217,6 +239,7 @@ function M.finish(chat)
     if api.nvim_buf_is_valid(buf) then
       api.nvim_buf_delete(buf, { force = true })
     end
+    require('acp.chat.restored').forget(buf)
   end
 end
 

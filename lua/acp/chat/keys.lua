@@ -26,18 +26,19 @@ end
 
 ---Move to the user's prompt before or after the cursor.
 ---@param chat acp.Chat
----@param step integer -1 or 1
+---@param step integer how many, -1 is the one before
 local function jump(chat, step)
-  local row, target = api.nvim_win_get_cursor(0)[1] - 1, nil
+  local row, before, after = api.nvim_win_get_cursor(0)[1] - 1, {}, {}
   for block in require('acp.chat.transcript').blocks(chat.buf, 'user') do
     local at = block.first + (block.deco.lead or 0)
-    if step < 0 and at < row then
-      target = at
-    end
-    if step > 0 and at > row and not target then
-      target = at
+    if at < row then
+      table.insert(before, 1, at)
+    elseif at > row then
+      table.insert(after, at)
     end
   end
+  local list = step < 0 and before or after
+  local target = list[math.min(math.abs(step), #list)]
   if not target then
     return
   end
@@ -80,7 +81,7 @@ local function permit(choice)
 end
 
 local function cancel()
-  require('acp').cancel()
+  require('acp.commands').cancel({})
 end
 
 ---@type table<string, table<string, {desc: string, modes: string[], run: fun(chat: acp.Chat)|string}>>
@@ -125,14 +126,14 @@ local actions = {
       desc = 'previous prompt',
       modes = { 'n', 'x' },
       run = function(chat)
-        jump(chat, -1)
+        jump(chat, -vim.v.count1)
       end,
     },
     next = {
       desc = 'next prompt',
       modes = { 'n', 'x' },
       run = function(chat)
-        jump(chat, 1)
+        jump(chat, vim.v.count1)
       end,
     },
     outline = {
@@ -198,14 +199,14 @@ local actions = {
       desc = 'older prompt',
       modes = { 'n' },
       run = function(chat)
-        require('acp.chat.prompt').walk(chat, -1)
+        require('acp.chat.prompt').walk(chat, -vim.v.count1)
       end,
     },
     next = {
       desc = 'newer prompt',
       modes = { 'n' },
       run = function(chat)
-        require('acp.chat.prompt').walk(chat, 1)
+        require('acp.chat.prompt').walk(chat, vim.v.count1)
       end,
     },
     help = {
@@ -291,12 +292,29 @@ local function keys_of(group, action)
   return type(key) == 'table' and key or { key }
 end
 
+---The keys of an action, none if the user wants none.
+M.all = keys_of
+
+---A key as the user types it: what <Leader> and <LocalLeader> stand for.
+---@param key string
+---@return string
+local function typed(key)
+  local function leader(name)
+    return function()
+      local value = vim.g[name]
+      return vim.fn.keytrans((value == nil or value == '') and '\\' or value)
+    end
+  end
+  return (key:gsub('<[Ll]ocal[Ll]eader>', leader('maplocalleader')):gsub('<[Ll]eader>', leader('mapleader')))
+end
+
 ---The first key of an action, or nil when the user wants none.
 ---@param group string
 ---@param action string
 ---@return string?
 function M.lhs(group, action)
-  return keys_of(group, action)[1]
+  local key = keys_of(group, action)[1]
+  return key and typed(key)
 end
 
 ---Keys and what they do, for `g?`.
@@ -308,11 +326,13 @@ function M.help(group)
     for _, action in ipairs(group == 'diff' and name == 'both' and answers or order[name]) do
       local keys = keys_of(name, action)
       if #keys > 0 then
-        table.insert(rows, { table.concat(keys, ' '), actions[name][action].desc })
+        table.insert(rows, { table.concat(vim.tbl_map(typed, keys), ' '), actions[name][action].desc })
       end
     end
     if name == 'transcript' then
       table.insert(rows, { 'za', 'open or close a fold' })
+    elseif name == 'prompt' then
+      table.insert(rows, { '/', "in column 1: the agent's commands" })
     end
   end
   return rows
@@ -354,11 +374,10 @@ function M.run(group, action)
 end
 
 ---@param chat acp.Chat
-function M.attach(chat)
-  map_group(chat.buf, 'transcript')
-  map_group(chat.buf, 'both')
-  map_group(chat.prompt, 'prompt')
-  map_group(chat.prompt, 'both')
+---@param buf integer its transcript or its prompt
+function M.attach(chat, buf)
+  map_group(buf, buf == chat.prompt and 'prompt' or 'transcript')
+  map_group(buf, 'both')
 end
 
 ---@param buf integer of a proposal

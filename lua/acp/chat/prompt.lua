@@ -18,17 +18,23 @@ local states = {} ---@type table<integer, acp.PromptState>
 ---@param chat acp.Chat
 ---@return string
 function M.text(chat)
-  return table.concat(api.nvim_buf_get_lines(chat.prompt, 0, -1, false), '\n')
+  return table.concat(require('acp.chat.restored').lines(chat.prompt), '\n')
+end
+
+---Put the cursor after the text.
+---@param chat acp.Chat
+function M.go_to_end(chat)
+  local last = api.nvim_buf_line_count(chat.prompt)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.prompt)) do
+    api.nvim_win_set_cursor(win, { last, #api.nvim_buf_get_lines(chat.prompt, last - 1, last, false)[1] })
+  end
 end
 
 ---@param chat acp.Chat
 ---@param text string
 local function set_text(chat, text)
-  local lines = vim.split(text, '\n', { plain = true })
-  api.nvim_buf_set_lines(chat.prompt, 0, -1, false, lines)
-  for _, win in ipairs(vim.fn.win_findbuf(chat.prompt)) do
-    api.nvim_win_set_cursor(win, { #lines, #lines[#lines] })
-  end
+  api.nvim_buf_set_lines(chat.prompt, 0, -1, false, vim.split(text, '\n', { plain = true }))
+  M.go_to_end(chat)
 end
 
 ---The prompts that wait: those the host has told, and those a host that is starting has not taken yet.
@@ -56,8 +62,15 @@ end
 local function placeholder(chat)
   local entry = require('acp.status').raw(chat.n)
   local name = entry.label or chat.agent
+  if entry.state == 'failed' then
+    local never = require('acp.host').status().state == 'failed'
+    return 'The agent is not running: '
+      .. (never and ':AcpInstall' or entry.login and ':AcpLogin' or ':AcpRestart')
+  end
   if entry.pending > 0 then
-    return 'Answer above: <CR> on a question, or :AcpPermit'
+    local inserting = api.nvim_get_mode().mode:find('^i') and api.nvim_get_current_buf() == chat.prompt
+    return inserting and 'Answer above: <Esc>, then :AcpPermit'
+      or 'Answer above: <CR> on a question, or :AcpPermit'
   end
   if entry.state == 'running' then
     return name .. ' is working. What you send now is queued.'
@@ -143,10 +156,11 @@ end
 ---The host is gone: what was queued or on its way comes back.
 ---@param n integer
 ---@param unsent string[] the oldest first
+---@return boolean whether there was something
 function M.give_back(n, unsent)
   local state = states[n]
   if not state then
-    return
+    return false
   end
   local texts = vim.list_extend(vim.deepcopy(state.queue), unsent)
   state.queue = {}
@@ -155,9 +169,22 @@ function M.give_back(n, unsent)
   else
     M.refresh(n)
   end
+  return #texts > 0
 end
 
----Put lines of a file into the prompt: a mention in the text stands for them.
+---Lines that are in no file, as they stand in a prompt, with the name of where they are from.
+---@param context acp.Context
+---@return string
+function M.quote(context)
+  local fence = '```'
+  while context.text:find(fence, 1, true) do
+    fence = fence .. '`'
+  end
+  local from = context.source and ('From %s:\n'):format(context.source) or ''
+  return ('%s%s\n%s\n%s'):format(from, fence, context.text, fence)
+end
+
+---Put lines into the prompt; for those of a file a mention stands in the text.
 ---@param chat acp.Chat
 ---@param context acp.Context
 function M.add_context(chat, context)
@@ -168,14 +195,14 @@ function M.add_context(chat, context)
     if vim.startswith(path, root) then
       path = path:sub(#root + 1)
     end
-    mention = ('@%s:%d-%d'):format(path, context.first, context.last)
-    states[chat.n].contexts[mention] = context
+    mention = ('@%s:%d-%d '):format(path, context.first, context.last)
+    states[chat.n].contexts[vim.trim(mention)] = context
   else
-    mention = ('```\n%s\n```\n'):format(context.text)
+    mention = M.quote(context) .. '\n'
   end
   local now = M.text(chat)
-  local gap = (now == '' or now:match('%s$')) and '' or ' '
-  set_text(chat, now .. gap .. mention .. (context.path and ' ' or ''))
+  local gap = (now == '' or now:match('%s$')) and '' or context.path and ' ' or '\n'
+  set_text(chat, now .. gap .. mention)
   M.refresh(chat.n)
 end
 
@@ -227,12 +254,13 @@ function M.send(chat, now)
   states[chat.n].contexts = {}
   set_text(chat, '')
   M.refresh(chat.n)
+  require('acp.chat.windows').to_end(chat)
   return true
 end
 
 ---Walk through the prompts of this chat.
 ---@param chat acp.Chat
----@param step integer -1 older, 1 newer
+---@param step integer how many, negative: older
 function M.walk(chat, step)
   local state = states[chat.n]
   local history = state.history
@@ -290,6 +318,31 @@ local function offer(chat)
   vim.fn.complete(1, items)
 end
 
+---What the user has written and no agent has begun: the queue, and the text in the prompt.
+---@param chat acp.Chat
+---@return string text
+---@return table<string, acp.Context> contexts of mentions
+function M.unsent(chat)
+  local state, text = states[chat.n], M.text(chat)
+  if state.at and text == state.history[state.at] then
+    text = state.draft -- an older prompt is only looked at
+  end
+  local texts = M.queued_texts(chat.n)
+  if text:find('%S') then
+    table.insert(texts, text)
+  end
+  return table.concat(texts, '\n'), state.contexts
+end
+
+---Put in what was not sent in an earlier chat.
+---@param chat acp.Chat
+---@param text string
+---@param contexts table<string, acp.Context>
+function M.continue(chat, text, contexts)
+  states[chat.n].contexts = contexts
+  M.restore(chat.n, text)
+end
+
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
@@ -309,6 +362,11 @@ function M.attach(chat)
       offer(chat)
     end,
   })
+end
+
+---The options of a prompt's buffer.
+---@param chat acp.Chat
+function M.equip(chat)
   if vim.fn.has('nvim-0.11') == 1 then
     vim.bo[chat.prompt].completeopt = 'menuone,noselect,popup'
   end

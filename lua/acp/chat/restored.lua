@@ -1,41 +1,98 @@
---- Buffers named `acp://…` without a live chat, left by a session file or typed by the user: they say so.
+--- Buffers named `acp://…` that lost their text: those of a live chat get it back, those without one, left by
+--- a session file or typed by the user, say so.
 local M = {}
 
 local api = vim.api
 
-local kept = {} ---@type table<integer, table[]> blocks of transcripts that are being unloaded, by buffer
+---What buffers of live chats had when they were unloaded: operations that write a transcript, or lines.
+local kept = {} ---@type table<integer, table[]|string[]>
 
----A transcript is unloaded. `:edit` does that and reads it again at once; then its blocks come back.
----@param buf integer
-function M.keep(buf)
-  if vim.v.exiting ~= vim.NIL then
-    return
-  end
+---Operations that write a transcript as it is.
+---@param t acp.Transcript
+---@return table[]
+local function operations(t)
   local ops = {}
-  for block in require('acp.chat.transcript').blocks(buf) do
+  for _, win in ipairs(vim.fn.win_findbuf(t.buf)) do
+    require('acp.chat.fold').keep(win)
+  end
+  for block in require('acp.chat.transcript').blocks(t.buf) do
     local deco = vim.deepcopy(block.deco)
     deco.folds = deco.folds
       and vim.tbl_map(function(fold)
         return { fold.first, fold.last, fold.closed, fold.text }
       end, deco.folds)
-    local lines = api.nvim_buf_get_lines(buf, block.first, block.first + block.n, false)
+    local lines = api.nvim_buf_get_lines(t.buf, block.first, block.first + block.n, false)
     table.insert(ops, { 'set', block.id, lines, deco })
   end
-  kept[buf] = ops
-  vim.schedule(function()
-    kept[buf] = nil
-  end)
+  for _, late in ipairs(t.waiting) do
+    vim.list_extend(ops, late)
+  end
+  return ops
 end
 
+---A buffer of a chat is being unloaded, by `:edit`, `:bunload` or `:bdelete`, or it is wiped.
 ---@param chat acp.Chat
-local function reload(chat)
-  local transcript, ops = require('acp.chat.transcript'), kept[chat.buf]
-  if not ops then
+---@param buf integer
+function M.keep(chat, buf)
+  if vim.v.exiting ~= vim.NIL then
     return
   end
-  kept[chat.buf] = nil
-  transcript.attach(chat.n, chat.buf)
-  transcript.frame({ { chat.n, ops } })
+  local t = require('acp.chat.blocks').of(buf)
+  if t then
+    kept[buf] = operations(t)
+  elseif buf == chat.prompt then
+    kept[buf] = api.nvim_buf_get_lines(buf, 0, -1, false)
+  end
+end
+
+---The lines of a prompt, also while it is being unloaded.
+---@param buf integer
+---@return string[]
+function M.lines(buf)
+  return kept[buf] or api.nvim_buf_get_lines(buf, 0, -1, false)
+end
+
+---@param buf integer
+function M.forget(buf)
+  kept[buf] = nil
+end
+
+---Give a buffer its text back.
+---@param chat acp.Chat
+---@param buf integer
+local function refill(chat, buf)
+  local content = kept[buf]
+  kept[buf] = nil
+  if not content then
+    return
+  end
+  if vim.b[buf].acp_chat == nil then
+    require('acp.chat').equip(chat, buf)
+  end
+  if buf == chat.buf then
+    local transcript = require('acp.chat.transcript')
+    transcript.attach(chat.n, buf)
+    transcript.frame({ { chat.n, content } })
+    return
+  end
+  local undo = vim.bo[buf].undolevels
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_lines(buf, 0, -1, false, content)
+  vim.bo[buf].undolevels = undo
+  vim.bo[buf].modified = false
+  require('acp.chat.prompt').refresh(chat.n)
+end
+
+---Load a buffer of a live chat that was unloaded: closing a chat is not its end.
+---@param chat acp.Chat
+---@param buf integer
+function M.revive(chat, buf)
+  if api.nvim_buf_is_loaded(buf) or not kept[buf] then
+    return
+  end
+  vim.bo[buf].buftype = 'nofile' -- nothing is read for the name
+  vim.fn.bufload(buf)
+  refill(chat, buf) -- unless `fill` did
 end
 
 ---Fill a buffer that has no chat. A buffer of a live chat gets its text back.
@@ -43,13 +100,14 @@ end
 function M.fill(buf)
   local live = require('acp.chat').of(buf)
   if live then
-    if buf == live.buf then
-      reload(live)
-    end
-    return
+    return refill(live, buf)
   end
   if vim.b[buf].acp_own then
     return
+  end
+  if vim.g.SessionLoad == 1 then
+    -- `:file` of the session file would show two messages, and so ask for a key. It sets 'shortmess' back.
+    vim.opt.shortmess:append('F')
   end
   local agent = api.nvim_buf_get_name(buf):match('^acp://([^/]+)') or ''
   local command = ':AcpChat' .. (require('acp.config').agent(agent) and ' ' .. agent or '')

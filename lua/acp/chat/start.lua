@@ -121,32 +121,75 @@ local function create(name)
   return require('acp.chat').create(name, cwd, M.config_of(name))
 end
 
+---Have the user type at once, after what stands in the prompt; not if they are in the middle of something.
+---@param chat acp.Chat
+local function begin_typing(chat)
+  if not vim.api.nvim_get_mode().mode:find('^n') or vim.api.nvim_get_current_buf() ~= chat.prompt then
+    return
+  end
+  local rest = vim.api.nvim_get_current_line():sub(vim.api.nvim_win_get_cursor(0)[2] + 1)
+  vim.cmd(vim.fn.strchars(rest) < 2 and 'startinsert!' or 'startinsert')
+end
+
+---The chat of a number, or why there is none.
+---@param number integer
+---@return acp.Chat?
+---@return string? reason
+local function numbered(number)
+  local registry = require('acp.chat')
+  if registry.get(number) then
+    return registry.get(number)
+  end
+  local known = vim.tbl_map(function(chat)
+    return ('%d %s'):format(chat.n, chat.agent)
+  end, registry.list())
+  local which = #known > 0 and 'there are ' .. table.concat(known, ', ') or ':AcpChat opens one'
+  return nil, ('there is no chat %d; %s'):format(number, which)
+end
+
 ---Show a chat, or make one.
 ---@param opts acp.ChatOpts
 ---@param done? fun(chat: acp.Chat)
+---@return boolean|nil
+---@return string? reason
 function M.show(opts, done)
   if vim.fn.getcmdwintype() ~= '' then
-    return require('acp.message').error('close the command-line window first (<C-c>)')
+    require('acp.message').error('close the command-line window first (<C-c>)')
+    return nil
   end
-  local registry = require('acp.chat')
+  local registry, focus = require('acp.chat'), opts.focus ~= false
+  local mode = vim.api.nvim_get_mode().mode
+  local free = mode:find('^[int]') and not mode:find('^no') -- no operator waits, nothing is selected or typed
   local function present(chat)
-    require('acp.chat.windows').open(chat, opts.focus ~= false)
+    local first = vim.bo[chat.prompt].filetype == ''
+    require('acp.chat.windows').open(chat, focus)
+    if first then
+      require('acp.chat.prompt').go_to_end(chat)
+    end
     registry.set_filetypes(chat)
     registry.focused(chat)
     if done then
       done(chat)
     end
-  end
-  local existing
-  if not opts.new then
-    if opts.agent then
-      existing = registry.last_of(opts.agent)
-    else
-      existing = registry.current()
+    if focus and free then
+      begin_typing(chat)
     end
   end
+  local existing
+  if opts.number then
+    local reason
+    existing, reason = numbered(opts.number)
+    if not existing then
+      return nil, reason
+    end
+  elseif not opts.new and opts.agent then
+    existing = registry.last_of(opts.agent)
+  elseif not opts.new then
+    existing = registry.current()
+  end
   if existing then
-    return present(existing)
+    present(existing)
+    return true
   end
   choose(opts.agent, function(name)
     local chat = create(name)
@@ -154,6 +197,7 @@ function M.show(opts, done)
       present(chat)
     end
   end)
+  return true
 end
 
 return M

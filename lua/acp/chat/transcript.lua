@@ -255,13 +255,24 @@ local function write(t, ops)
   return written
 end
 
+---The transcript of a chat whose buffer was unloaded a moment ago.
+---@param n integer
+---@return acp.Transcript?
+local function revived(n)
+  local chat = require('acp.chat').get(n)
+  if chat and api.nvim_buf_is_valid(chat.buf) then
+    require('acp.chat.restored').revive(chat, chat.buf)
+  end
+  return blocks.of_chat(n)
+end
+
 ---Apply a frame. Called by the host, one acknowledged call at a time.
 ---@param frames {[1]: integer, [2]: table[]}[] chat and operations
 ---@return {lines: integer, gone: integer[]} lines written; chats whose buffer no longer exists
 function M.frame(frames)
   local result = { lines = 0, gone = {} }
   for _, item in ipairs(frames) do
-    local t = blocks.of_chat(item[1])
+    local t = blocks.of_chat(item[1]) or revived(item[1])
     if t and api.nvim_buf_is_loaded(t.buf) then
       result.lines = result.lines + write(t, item[2])
     else

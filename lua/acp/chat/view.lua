@@ -64,6 +64,16 @@ function M.follow(views)
   end
 end
 
+---Go to the end in every window that shows a buffer.
+---@param buf integer
+function M.to_end(buf)
+  for _, win in ipairs(fn.win_findbuf(buf)) do
+    if not busy(win) then
+      api.nvim_win_call(win, to_end)
+    end
+  end
+end
+
 ---Run `change`, which deletes rows [start, stop) and makes `count` new ones, and keep cursor and first line
 ---of windows where they are within those rows.
 ---@param views acp.View[]

@@ -48,7 +48,8 @@ end
 local function state(chat, entry, icons)
   local running = entry.state == 'running' or (entry.state == 'waiting' and at_work(chat, entry))
   if entry.state == 'failed' then
-    local said = entry.login and 'not logged in, :AcpLogin' or 'failed, :AcpRestart'
+    local remedy = require('acp.host').status().state == 'failed' and ':AcpInstall' or ':AcpRestart'
+    local said = entry.login and 'not logged in, :AcpLogin' or 'failed, ' .. remedy
     return { icons.failed .. ' ' .. said, 'AcpFailed' }
   end
   if entry.state == 'none' then
@@ -84,7 +85,11 @@ end
 local function left(chat, entry)
   local icons = require('acp.icons').get()
   local said = state(chat, entry, icons)
-  local pieces = { { entry.label or entry.agent or 'acp' }, said }
+  local name = entry.label or entry.agent or 'acp'
+  if #require('acp.chat').list() > 1 then
+    name = ('%s %d'):format(name, chat) -- what :2AcpChat takes
+  end
+  local pieces = { { name }, said }
   if entry.plan and entry.plan.total > 0 then
     table.insert(pieces, { ('plan %d/%d'):format(entry.plan.done, entry.plan.total) })
   end

@@ -3,8 +3,11 @@
 local M = {}
 
 local api = vim.api
+local size = require('acp.chat.size')
 
-local PROMPT_MIN, PROMPT_MAX = 3, 10
+local PROMPT_LINES = 3
+
+M.position = size.position
 
 -- What our windows have, each with local scope. A new window inherits the values of the one it was split
 -- from, so everything that could disturb is named here.
@@ -45,22 +48,6 @@ local kinds = {
   },
 }
 
----Where a chat opens now.
----@return 'right'|'below'|'tab'
-function M.position()
-  local wanted = require('acp.config').get().chat.position
-  if wanted ~= 'auto' then
-    return wanted
-  end
-  return vim.o.columns >= 110 and 'right' or 'below'
-end
-
----@return integer
-local function width()
-  local wanted = math.floor(vim.o.columns * require('acp.config').get().chat.width)
-  return math.max(20, math.min(math.max(60, math.min(wanted, 100)), vim.o.columns - 20))
-end
-
 ---@param win integer
 ---@param options table<string, any>
 local function set(win, options)
@@ -75,7 +62,7 @@ end
 local function dress(win, kind, chat)
   set(win, both)
   set(win, kinds[kind])
-  vim.w[win].acp_pair = chat.n
+  vim.w[win].acp_pair, vim.w[win].acp_kind = chat.n, kind
   if kind == 'transcript' then
     require('acp.chat.fold').setup_window(win)
   end
@@ -101,36 +88,6 @@ function M.find(chat, tab)
   return found
 end
 
----@return integer[]
-local function ordinary_windows()
-  return vim.tbl_filter(function(win)
-    return api.nvim_win_get_config(win).relative == ''
-  end, api.nvim_tabpage_list_wins(0))
-end
-
--- The user's layout before a pair was opened, by tab page.
-local layouts = {} ---@type table<integer, {command: string, wins: integer[], size: integer[]}>
-
-local function note_layout()
-  layouts[api.nvim_get_current_tabpage()] = {
-    command = vim.fn.winrestcmd(),
-    wins = ordinary_windows(),
-    size = { vim.o.columns, vim.o.lines, vim.o.cmdheight },
-  }
-end
-
-local function restore_layout()
-  local tab = api.nvim_get_current_tabpage()
-  local was = layouts[tab]
-  layouts[tab] = nil
-  local same = was
-    and vim.deep_equal(was.wins, ordinary_windows())
-    and vim.deep_equal(was.size, { vim.o.columns, vim.o.lines, vim.o.cmdheight })
-  if same then
-    vim.cmd(was.command)
-  end
-end
-
 ---@param chat acp.Chat
 ---@return integer
 local function open_transcript(chat)
@@ -142,10 +99,46 @@ local function open_transcript(chat)
     vim.o.switchbuf = switchbuf
     return api.nvim_get_current_win()
   end
-  note_layout()
-  local config = where == 'right' and { split = 'right', win = -1, width = width() }
-    or { split = 'below', win = -1, height = math.max(6, math.floor(vim.o.lines * 0.65)) }
+  size.note_layout()
+  local config = where == 'right' and { split = 'right', win = -1, width = size.width() }
+    or { split = 'below', win = -1, height = size.height() }
   return api.nvim_open_win(chat.buf, false, config)
+end
+
+---@param chat acp.Chat
+---@param win integer of the transcript
+local function keep_view(chat, win)
+  local at_end = api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(chat.buf)
+  chat.view = not at_end and api.nvim_win_call(win, vim.fn.winsaveview) or nil
+  require('acp.chat.fold').keep(win)
+end
+
+---@param win integer
+---@param buf integer
+local function put(win, buf)
+  set(win, { winfixbuf = false })
+  api.nvim_win_set_buf(win, buf)
+end
+
+---The windows of another chat of this tab page become those of this chat. The other one goes on, hidden.
+---@param chat acp.Chat
+---@return {transcript: integer?, prompt: integer?}
+local function take_over(chat)
+  for _, win in ipairs(size.ordinary_windows()) do
+    local other = require('acp.chat').get(vim.w[win].acp_pair or 0)
+    local pair = other and other ~= chat and M.find(other) or {}
+    if other and pair.transcript and pair.prompt then
+      keep_view(other, pair.transcript)
+      put(pair.transcript, chat.buf)
+      put(pair.prompt, chat.prompt)
+      dress(pair.transcript, 'transcript', chat)
+      dress(pair.prompt, 'prompt', chat)
+      M.restore_view(chat, pair.transcript)
+      M.fit(chat)
+      return pair
+    end
+  end
+  return {}
 end
 
 ---Show a chat in this tab page: both windows, with the view it had. Without the focus unless asked for.
@@ -155,13 +148,15 @@ function M.open(chat, focus)
   local home = api.nvim_get_current_win()
   local shown = M.find(chat)
   local before = api.nvim_get_current_tabpage()
+  if not shown.transcript and not shown.prompt then
+    shown = take_over(chat)
+  end
+  local whole = shown.transcript and shown.prompt
+  local where = M.position()
   if not shown.transcript then
-    if shown.prompt then
-      vim.w[shown.prompt].acp_pair = nil
-      api.nvim_win_close(shown.prompt, true)
-      shown.prompt = nil
-    end
-    shown.transcript = open_transcript(chat)
+    shown.transcript = shown.prompt
+        and api.nvim_open_win(chat.buf, false, { split = 'above', win = shown.prompt })
+      or open_transcript(chat)
     dress(shown.transcript, 'transcript', chat)
   end
   if not shown.prompt then
@@ -169,15 +164,18 @@ function M.open(chat, focus)
     shown.prompt = api.nvim_open_win(chat.prompt, false, {
       split = 'below',
       win = shown.transcript,
-      height = PROMPT_MIN,
+      height = PROMPT_LINES,
     })
     dress(shown.prompt, 'prompt', chat)
+  end
+  if not whole then
     set(shown.prompt, { winfixheight = true })
     -- Below the code, 'equalalways' would change the transcript's height at the user's next split.
     -- Only now: the prompt's split takes its room from a window that may give some.
-    set(shown.transcript, { winfixheight = M.position() == 'below' })
+    set(shown.transcript, { winfixheight = where == 'below' })
     M.fit(chat)
     M.restore_view(chat, shown.transcript)
+    size.note(shown, where)
   end
   if focus then
     api.nvim_set_current_win(shown.prompt)
@@ -199,14 +197,26 @@ function M.restore_view(chat, win)
   end)
 end
 
+---The transcript is at its end, in every window, and follows it again: the user has sent something.
 ---@param chat acp.Chat
----@param win integer of the transcript
-local function keep_view(chat, win)
-  local at_end = api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(chat.buf)
-  chat.view = not at_end and api.nvim_win_call(win, vim.fn.winsaveview) or nil
+function M.to_end(chat)
+  chat.view = nil
+  if api.nvim_buf_is_loaded(chat.buf) then
+    require('acp.chat.view').to_end(chat.buf)
+  end
 end
 
----Close a window of ours. The last one of Neovim makes room for an empty buffer instead.
+---Whether a chat is on the screen.
+---@param chat acp.Chat
+---@return boolean
+function M.visible(chat)
+  return M.find(chat).transcript ~= nil
+end
+
+local quitting = false -- the user said `:quit`, not `:close`
+
+---Close a window of ours. The last one of Neovim makes room for the file used last. Is there none, `:quit`
+---leaves Neovim, as in the last window with a file, and an empty buffer comes for anything else.
 ---@param win integer
 local function close_window(win)
   if not api.nvim_win_is_valid(win) then
@@ -214,15 +224,18 @@ local function close_window(win)
   end
   vim.w[win].acp_pair = nil
   local tab = api.nvim_win_get_tabpage(win)
-  local alone = #api.nvim_list_tabpages() == 1 and #ordinary_windows() == 1
+  local alone = #api.nvim_list_tabpages() == 1 and #size.ordinary_windows() == 1
   local list = vim.fn.getloclist(win, { winid = 0 }).winid
   if list and list ~= 0 then
     api.nvim_win_close(list, true)
   end
   if alone and tab == api.nvim_get_current_tabpage() then
-    api.nvim_win_call(win, function()
-      vim.cmd('noswapfile topleft new')
-    end)
+    local file = require('acp.chat.code').last_file()
+    api.nvim_set_current_win(win)
+    if not file and quitting and pcall(vim.cmd.quit) then
+      return
+    end
+    api.nvim_open_win(file or api.nvim_create_buf(true, false), true, { split = 'above', win = -1 })
   end
   api.nvim_win_close(win, true)
 end
@@ -237,10 +250,10 @@ function M.close(chat)
   for _, win in ipairs({ shown.prompt, shown.transcript }) do
     close_window(win)
   end
-  restore_layout()
+  size.restore_layout()
 end
 
----A window is about to close: its partner follows. With `:only` in the partner it gets a new one instead.
+---A window is about to close: its partner follows. With `:only` in the partner it comes back instead.
 ---@param win integer
 local function closing(win)
   local chat = require('acp.chat').get(vim.w[win].acp_pair or 0)
@@ -259,115 +272,111 @@ local function closing(win)
     if not partner or not api.nvim_win_is_valid(partner) then
       return
     end
+    local now = M.find(chat, tab)
+    if now.transcript and now.prompt then
+      return -- it was opened again meanwhile
+    end
     local same_tab = api.nvim_get_current_tabpage() == tab
-    if by_partner and same_tab and #ordinary_windows() == 1 and api.nvim_win_get_buf(partner) == chat.buf then
+    if by_partner and same_tab and #size.ordinary_windows() == 1 then
       M.open(chat, false)
       return
     end
-    if partner == M.find(chat, tab).transcript then
+    if partner == now.transcript then
       keep_view(chat, partner)
     end
     close_window(partner)
     if same_tab then
-      restore_layout()
+      size.restore_layout()
     end
   end)
 end
 
----Rows of the screen the prompt's text and queue take.
----@param win integer
+---A buffer of a chat came into a window that is not the chat's (`:b acp://…`): the window gets back what it
+---showed, and the chat is shown where chats are.
 ---@param chat acp.Chat
----@return integer
-local function wanted_height(win, chat)
-  local text = api.nvim_win_text_height(win, {})
-  local rows = text.all - text.fill + require('acp.chat.prompt').queued(chat.n)
-  return math.max(PROMPT_MIN, math.min(rows, PROMPT_MAX))
+function M.redirect(chat)
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  vim.schedule(function()
+    local gone = not api.nvim_win_is_valid(win) or api.nvim_win_get_buf(win) ~= buf
+    if gone or vim.w[win].acp_pair == chat.n or vim.fn.win_gettype(win) ~= '' then
+      return
+    end
+    local here = win == api.nvim_get_current_win()
+    local owner = require('acp.chat').get(vim.w[win].acp_pair or 0)
+    local other = api.nvim_win_call(win, function()
+      return vim.fn.bufnr('#')
+    end)
+    if owner then
+      put(win, vim.w[win].acp_kind == 'prompt' and owner.prompt or owner.buf)
+      set(win, { winfixbuf = true })
+    elseif other > 0 and api.nvim_buf_is_loaded(other) and not require('acp.chat').of(other) then
+      api.nvim_win_set_buf(win, other)
+    end
+    M.open(chat, false)
+    local pair = M.find(chat)
+    if here then
+      api.nvim_set_current_win(buf == chat.buf and pair.transcript or pair.prompt)
+    end
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf then
+      pcall(api.nvim_win_close, win, true)
+    end
+  end)
 end
 
----Make the prompt as high as its text and queue need, in its limits; the transcript gives the room.
+---Make the prompt as high as its text and queue need.
 ---@param chat acp.Chat
 function M.fit(chat)
   for _, tab in ipairs(api.nvim_list_tabpages()) do
-    local shown = M.find(chat, tab)
-    if shown.prompt and shown.transcript then
-      local bar = vim.o.winbar ~= '' and 1 or 0
-      local now = api.nvim_win_get_height(shown.prompt)
-      local third = math.floor((now + api.nvim_win_get_height(shown.transcript)) / 3)
-      local height = math.max(1, math.min(wanted_height(shown.prompt, chat), third)) + bar
-      if height ~= now then
-        local view = require('acp.chat.view')
-        local views = view.note(chat.buf)
-        local fixed = vim.wo[shown.transcript].winfixheight
-        set(shown.transcript, { winfixheight = false })
-        api.nvim_win_set_height(shown.prompt, height)
-        set(shown.transcript, { winfixheight = fixed })
-        view.follow(views) -- a smaller window shows only the cursor's line, the blank one at the end
-        -- A shorter text again: lines that had been scrolled away come back.
-        api.nvim_win_call(shown.prompt, function()
-          if api.nvim_win_text_height(0, {}).all <= height then
-            vim.fn.winrestview({ topline = 1 })
-          end
-        end)
-      end
+    size.fit(chat, M.find(chat, tab))
+  end
+end
+
+---Do something for each pair of this tab page.
+---@param run fun(chat: acp.Chat, pair: {transcript: integer, prompt: integer})
+local function each_pair(run)
+  for _, chat in ipairs(require('acp.chat').list()) do
+    local pair = M.find(chat)
+    if pair.transcript and pair.prompt then
+      run(chat, pair)
     end
   end
 end
 
 local watching = false
 
----Begin to watch windows: closing one of a pair closes both; another size of the screen, another prompt.
+---Begin to watch windows: closing one of a pair closes both; another size of the screen, another chat.
 function M.watch()
   if watching then
     return
   end
   watching = true
   local group = api.nvim_create_augroup('acp.windows', {})
-  api.nvim_create_autocmd('WinClosed', {
-    group = group,
-    callback = function(args)
-      local win = tonumber(args.match)
-      if win and api.nvim_win_is_valid(win) then
-        closing(win)
-      end
-    end,
-  })
-  api.nvim_create_autocmd('TabClosed', {
-    group = group,
-    callback = function()
-      for tab in pairs(layouts) do
-        if not api.nvim_tabpage_is_valid(tab) then
-          layouts[tab] = nil
-        end
-      end
-    end,
-  })
-end
-
----A window of this tab page where a file may be opened: the one before, else any with a file, else a new one.
----@return integer
-function M.code_window()
-  local function fits(win)
-    if win == 0 or not api.nvim_win_is_valid(win) then
-      return false
+  local function watch(event, callback)
+    api.nvim_create_autocmd(event, { group = group, callback = callback })
+  end
+  watch('WinClosed', function(args)
+    local win = tonumber(args.match)
+    if win and api.nvim_win_is_valid(win) then
+      closing(win)
     end
-    local buf = api.nvim_win_get_buf(win)
-    return api.nvim_win_get_config(win).relative == ''
-      and vim.bo[buf].buftype == ''
-      and not vim.wo[win].winfixbuf
-      and not vim.wo[win].previewwindow
-      and not vim.w[win].acp_pair
-  end
-  local before = vim.fn.win_getid(vim.fn.winnr('#'))
-  if fits(before) then
-    return before
-  end
-  for _, win in ipairs(ordinary_windows()) do
-    if fits(win) then
-      return win
-    end
-  end
-  local side = M.position() == 'below' and 'above' or 'left'
-  return api.nvim_open_win(api.nvim_create_buf(true, false), false, { split = side, win = -1 })
+  end)
+  watch('QuitPre', function()
+    quitting = true
+    vim.schedule(function()
+      vim.schedule(function() -- after the windows have been seen to
+        quitting = false
+      end)
+    end)
+  end)
+  watch('TabClosed', size.forget_layouts)
+  watch('WinResized', function()
+    each_pair(function(_, pair)
+      size.resized(pair)
+    end)
+  end)
+  watch({ 'VimResized', 'TabEnter' }, function()
+    each_pair(size.screen_resized)
+  end)
 end
 
 return M

@@ -13,6 +13,7 @@ from acp_nvim.session.events import (
     InfoPatch,
     PermissionClosed,
     PermissionOpened,
+    StateSet,
     TurnStarted,
 )
 from acp_nvim.text.paths import relative
@@ -75,6 +76,8 @@ class Announcer:
                     chat.head("ready")
             case InfoPatch():
                 self.status(chat)
+            case StateSet(state="lost") if chat.failure is None and not chat.starting:
+                pass  # why is not known yet: the chat tells both
             case _:
                 if type(event).__name__ not in _TEXT_EVENTS:
                     self.status(chat)

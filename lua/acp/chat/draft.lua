@@ -1,0 +1,125 @@
+--- What was written and not sent is kept when Neovim ends, or a chat's buffer is wiped. The next chat of that
+--- agent in that folder gets it back into its prompt, and the file is gone.
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+local LIMIT = 256 * 1024 -- bytes of one draft
+local FILES = 50 -- the oldest go
+
+---@return string
+local function folder()
+  return vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'acp.nvim')
+end
+
+---@param chat acp.Chat
+---@return string
+local function file_of(chat)
+  local key = vim.fn.sha256(chat.cwd .. '\n' .. chat.agent):sub(1, 24)
+  return ('%s/draft-%s.json'):format(folder(), key)
+end
+
+---@param path string
+---@return {text: string, contexts: table<string, acp.Context>}?
+local function read(path)
+  local file = io.open(path, 'rb')
+  if not file then
+    return nil
+  end
+  local ok, draft = pcall(vim.json.decode, file:read('*a'))
+  file:close()
+  if not ok or type(draft) ~= 'table' or type(draft.text) ~= 'string' then
+    return nil
+  end
+  draft.contexts = type(draft.contexts) == 'table' and draft.contexts or {}
+  return draft
+end
+
+---Written beside it and renamed: another Neovim never reads a half.
+---@param path string
+---@param data string
+---@return boolean
+local function write(path, data)
+  local beside = ('%s.%d'):format(path, vim.fn.getpid())
+  local fd = uv.fs_open(beside, 'w', 384) -- 0600
+  if not fd then
+    return false
+  end
+  local done = uv.fs_write(fd, data)
+  uv.fs_close(fd)
+  return done == #data and uv.fs_rename(beside, path) == true
+end
+
+---Remove the oldest drafts when there are too many.
+local function tidy()
+  local files = {}
+  for name in vim.fs.dir(folder()) do
+    if vim.startswith(name, 'draft-') then
+      local path = folder() .. '/' .. name
+      local stat = uv.fs_stat(path)
+      table.insert(files, { path = path, time = stat and stat.mtime.sec + stat.mtime.nsec / 1e9 or 0 })
+    end
+  end
+  table.sort(files, function(a, b)
+    return a.time > b.time
+  end)
+  for i = FILES + 1, #files do
+    uv.fs_unlink(files[i].path)
+  end
+end
+
+---Keep what a chat has not sent. Nothing is written if there is nothing.
+---@param chat acp.Chat
+function M.save(chat)
+  local text, contexts = require('acp.chat.prompt').unsent(chat)
+  if text == '' then
+    return
+  end
+  local path = file_of(chat)
+  local earlier = read(path)
+  if earlier and not earlier.text:find(text, 1, true) then
+    text = earlier.text .. '\n\n' .. text
+    contexts = vim.tbl_extend('keep', contexts, earlier.contexts)
+  end
+  if #text > LIMIT then
+    text = text:sub(1, LIMIT + vim.str_utf_start(text, LIMIT + 1)) -- the end of a whole character
+  end
+  local data = vim.json.encode({ text = text, contexts = next(contexts) and contexts or nil })
+  if #data > 2 * LIMIT then
+    data = vim.json.encode({ text = text })
+  end
+  local made = pcall(vim.fn.mkdir, folder(), 'p', 448) -- 0700
+  if not made or not write(path, data) then
+    require('acp.message').error('the text in the prompt could not be saved in ' .. folder())
+    return
+  end
+  tidy()
+end
+
+local watching = false
+
+---A new chat gets what was not sent before. From now on drafts are kept when Neovim ends.
+---@param chat acp.Chat
+function M.start(chat)
+  local path = file_of(chat)
+  local draft = read(path)
+  if draft then
+    uv.fs_unlink(path)
+    require('acp.chat.prompt').continue(chat, draft.text, draft.contexts)
+  end
+  if watching then
+    return
+  end
+  watching = true
+  api.nvim_create_autocmd('VimLeavePre', {
+    group = api.nvim_create_augroup('acp.draft', {}),
+    callback = function()
+      local chats = require('acp.chat').list()
+      for i = #chats, 1, -1 do -- the last used one comes last
+        M.save(chats[i])
+      end
+    end,
+  })
+end
+
+return M

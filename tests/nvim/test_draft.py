@@ -1,0 +1,187 @@
+"""What was not sent survives Neovim's end and `:bwipeout`, in a file that only the user can read."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.nvim.stub import AGENT, INIT, PROMPT, buffer, events, focus, update
+from tests.plugin import Neovim, StartNvim, eventually
+
+Start = Callable[..., Neovim]
+
+
+@pytest.fixture
+def start(start_nvim: StartNvim, tmp_path: Path) -> Start:
+    """Start a Neovim in a folder that all of the test share, with the same folder for state."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+
+    def begin(cwd: Path = folder, init: str = "") -> Neovim:
+        env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+        return start_nvim(init=INIT + AGENT + init, cwd=cwd, env=env)
+
+    return begin
+
+
+def files(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "state").glob("nvim/acp.nvim/*"))
+
+
+def leave(nvim: Neovim) -> None:
+    nvim.keys("<Esc>:qa<CR>")
+    nvim.wait_exit()
+
+
+def test_a_draft_comes_back_in_the_next_neovim_once(start: Start, tmp_path: Path) -> None:
+    first = start()
+    first.command("AcpChat")
+    first.keys("a draft<CR>  of two lines, ‘日本’ ")
+    leave(first)
+    (path,) = files(tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    second = start()
+    second.command("AcpChat")
+    assert second.lines() == ["a draft", "  of two lines, ‘日本’ "]
+    assert files(tmp_path) == []
+    second.keys("more")
+    eventually(lambda: second.lines() == ["a draft", "  of two lines, ‘日本’ more"])
+    second.keys("<C-s>")
+    eventually(lambda: events(second, "send"))
+    leave(second)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("keys", ["", "  <CR>", "sent<C-s>", "sent<C-s><Esc>[["])
+def test_without_a_draft_nothing_is_written(start: Start, tmp_path: Path, keys: str) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    update(nvim, {"state": "idle"})
+    nvim.keys(keys)
+    leave(nvim)
+    assert files(tmp_path) == []
+
+
+def test_what_is_behind_an_older_prompt_is_the_draft(start: Start, tmp_path: Path) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    update(nvim, {"state": "idle"})
+    nvim.keys("sent<C-s>the draft<Esc>[[")
+    eventually(lambda: nvim.lines() == ["sent"])
+    leave(nvim)
+    again = start()
+    again.command("AcpChat")
+    assert again.lines() == ["the draft"]
+
+
+def test_queued_prompts_are_not_lost(start: Start) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft")
+    nvim.lua("require('acp.chat.prompt').queue(1, { 'queued one', 'queued two' })")
+    leave(nvim)
+    again = start()
+    again.command("AcpChat")
+    assert again.lines() == ["queued one", "queued two", "draft"]
+
+
+def test_it_is_of_that_agent_and_that_folder(start: Start, tmp_path: Path) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft")
+    leave(nvim)
+    other = tmp_path / "other"
+    other.mkdir()
+    elsewhere = start(other)
+    elsewhere.command("AcpChat")
+    assert elsewhere.lines() == [""]
+    here = start()
+    here.setup({"agents": {"b": {"command": ["sh"]}}, "default_agent": "claude"})
+    here.command("AcpChat b")
+    assert here.lines() == [""]
+    here.setup({"agents": {"claude": {"command": ["sh"]}}})
+    here.command("AcpChat claude")
+    assert here.lines() == ["draft"]
+
+
+def test_drafts_of_several_chats_are_joined(start: Start) -> None:
+    for text in ("one", "two"):
+        nvim = start()
+        nvim.command("AcpChat")
+        nvim.api.buf_set_lines(0, 0, -1, False, [text])
+        nvim.command("AcpChat!")
+        nvim.keys("second")
+        leave(nvim)
+    nvim = start()
+    nvim.command("AcpChat")
+    assert nvim.lines() == ["two", "", "second"]
+
+
+@pytest.mark.parametrize("which", [PROMPT, "acp://claude/1"])
+def test_wiping_a_chat_gives_the_draft_to_the_next(start: Start, tmp_path: Path, which: str) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft<Esc>")
+    nvim.command(f"bwipeout {buffer(nvim, which)}")
+    eventually(lambda: events(nvim, "close"))
+    nvim.command("AcpChat")
+    assert focus(nvim) == "acp://claude/2/prompt"
+    assert nvim.lines() == ["draft"]
+    assert files(tmp_path) == []
+
+
+def test_mentions_keep_their_lines(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "project/a.txt"
+    path.write_text("one\ntwo\n")
+    nvim = start()
+    nvim.command(f"edit {path}")
+    nvim.command("2AcpSend")
+    eventually(lambda: nvim.lines() == ["@a.txt:2-2 "])
+    leave(nvim)
+    again = start()
+    again.command("AcpChat")
+    again.keys("<C-s>")
+    eventually(lambda: events(again, "send"))
+    assert events(again, "send")[0]["context"] == [
+        {"path": str(path.resolve()), "first": 2, "last": 2, "text": "two"}
+    ]
+
+
+def test_it_is_bounded(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "state/nvim/acp.nvim"
+    folder.mkdir(parents=True)
+    for number in range(60):
+        (folder / f"draft-{number:02}.json").write_text("{}")
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(400000) })")
+    leave(nvim)
+    assert len(files(tmp_path)) == 50
+    again = start()
+    again.command("AcpChat")
+    assert again.lines() == ["ü" * (128 * 1024)]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"text": 3}', "\x00"])
+def test_a_broken_file_is_no_draft(start: Start, tmp_path: Path, content: str) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft")
+    leave(nvim)
+    files(tmp_path)[0].write_text(content)
+    again = start()
+    again.command("AcpChat")
+    assert again.lines() == [""]
+
+
+def test_a_folder_that_cannot_be_written_is_one_message(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft<Esc>")
+    nvim.command(f"bwipeout {buffer(nvim, PROMPT)}")
+    eventually(lambda: "could not be saved" in nvim.messages())
+    assert events(nvim, "close")
