@@ -231,6 +231,7 @@ local options = {
   scrolloff = 0,
   list = false,
   winfixbuf = true,
+  statusline = ' acp: question', -- seen where there is one for all windows
   winhighlight = 'NormalFloat:Normal,FloatBorder:Normal',
 }
 

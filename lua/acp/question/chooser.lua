@@ -75,7 +75,7 @@ local function listen(card, actions)
       ' j k <CR> go to an option, answer with it ',
       ' q <Esc>  keep the question open ',
       ' :AcpPermit cancel  refuse ',
-    }, 'keys')
+    }, 'keys', { keys = { '?' } })
     api.nvim_win_set_config(help, { zindex = 70 })
   end, 'these keys')
 end
