@@ -205,7 +205,8 @@ class FileService:
         question = Permission("", options, subject=subject, asked_by="client")
         chosen = await self._questions.ask(session, question)
         if chosen is None or chosen == NO.id:
-            message = f"the user did not allow to {subject.op} {place.real}"
+            said = "the user did not allow" if chosen is not None else "nobody has answered the question"
+            message = f"{said} to {subject.op} {place.real}"
             raise RequestError(disk.INTERNAL_ERROR, message, where)
         if (await self._resolve(session, place.path)).real != place.real:
             message = f"{place.path} leads elsewhere now than when the user was asked"

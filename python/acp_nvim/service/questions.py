@@ -85,10 +85,14 @@ class QuestionService:
         return self._close(question, "selected", waiting.permission.options[index - 1].id, by)
 
     def cancel_all(self, session: Session, by: str) -> None:
-        """Answer every open question of the session with ``cancelled`` (V1-80, C15)."""
+        """Answer every open question of the session with ``cancelled`` (V1-80, C15).
+
+        ``by`` agent: the turn has ended by itself. A question of ours outlives that: some agents do not wait
+        for their write to be answered (opencode), and it is about the user's file.
+        """
         reason: By = "close" if by == "close" else "user" if by == "user" else "cancel"
         for waiting in list(self._waiting.values()):
-            if waiting.session is session:
+            if waiting.session is session and not (by == "agent" and waiting.permission.asked_by == "client"):
                 self._close(waiting.permission.id, "cancelled", None, reason)
 
     def open(self, session: Session | None = None) -> list[Permission]:

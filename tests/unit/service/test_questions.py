@@ -92,6 +92,23 @@ async def test_cancelling_a_session_leaves_others_alone() -> None:
     assert [closing[3] for closing in room.closings()] == ["cancel", "cancel", "user"]
 
 
+async def test_a_question_of_ours_outlives_the_turn() -> None:
+    """opencode ends its turn without waiting for its write to be answered."""
+    room = Room()
+    asking, session = Asking(room), room.session()
+    ours = question(call=None)
+    ours.asked_by = "client"
+    async with anyio.create_task_group() as group:
+        group.start_soon(asking.ask, session, ours)
+        group.start_soon(asking.ask, session, question())
+        await room.until(lambda: len(room.shown) == 2)
+        room.questions.cancel_all(session, "agent")
+        await room.until(lambda: asking.answers)
+        assert asking.answers == [("q2", None)]
+        assert room.questions.answer("q1", 1)
+    assert asking.answers[-1] == ("q1", "ok")
+
+
 async def test_the_agent_takes_it_back() -> None:
     room = Room()
     asking = Asking(room)
