@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -68,6 +69,7 @@ class App:
         )
         self._diffs = Diffs(editor)
         self._secrets = Secrets()
+        self._secrets.add_environment(os.environ)  # agents inherit it, and some print what they were given
         self._spawner = Spawner()
         self._services = Services(
             sink=self._store,

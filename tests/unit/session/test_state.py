@@ -45,7 +45,7 @@ def test_a_plan_is_replaced_where_it_first_appeared() -> None:
     ],
 )
 def test_a_plan_of_a_later_turn_stands_in_that_turn(protocol: str, expected: list[str]) -> None:
-    """v1 has no ids: the list of the next task would be written over the last one's. v2 has, and they count."""
+    """v1 has no ids: the next task would be written over the last one. v2 has ids, and they count."""
     target = session(protocol)
     play(target, TurnStarted([Block.of_text("one")]), plan("default", "a"), TurnEnded("end_turn"))
     play(target, TurnStarted([Block.of_text("two")]), plan("default", "b"))
