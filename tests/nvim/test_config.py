@@ -77,6 +77,7 @@ def test_the_users_settings_come_over_the_catalog(
         ({"keymaps": {"prompt": {"send": 3}}}, "keymaps.prompt.send must be a key, a list of keys, or false"),
         ({"keymaps": {"prompt": {"sent": "x"}}}, "keymaps.prompt.sent is no setting (did you mean send?)"),
         ({"files": {"protected": "x"}}, "files.protected must be a list of strings"),
+        ({"files": {"write_autocmds": 1}}, "files.write_autocmds must be true or false"),
         ({"notify": {"question": "popup"}}, "notify.question must be 'float', 'notify', 'bell', false"),
         ({"default_agent": 1}, "default_agent must be a string, not 1"),
     ],
