@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,6 +24,7 @@ SPEED = 40.0  # words a second, to read along
 PROMPT = "replace world by Neovim in greeting.txt"
 WANTED = "# greetings\nhello Neovim\ngoodbye Neovim\n"
 SIZE = (100, 30)
+READING = 0.6  # seconds a person takes to read a question, at least
 
 ANSWERS = """
 if not _G.answers then
@@ -72,17 +75,26 @@ def play(stage: Stage, key: str, timeout: float) -> int:
     return 0
 
 
-def press(screen: Screen, key: str, timeout: float) -> None:
-    """Answer the next question with a key, again if the chooser was too young: typed ahead is no answer."""
-    screen.wait(shows_question, timeout)
-    before = screen.lua(ANSWERS)
+def press(screen: Screen, key: str, timeout: float, shows: Callable[[str], bool] | None = None) -> None:
+    """Answer the next question with a key, as a person who has read it: what is typed before is no answer."""
+    shows = shows or shows_question
+    screen.wait(shows, timeout)
+    before, since = screen.lua(ANSWERS), time.monotonic()
 
     def pressed() -> bool:
-        if screen.lua(ANSWERS) == before and takes_keys(screen.text()):
+        nonlocal since
+        if screen.lua(ANSWERS) > before:
+            return True
+        if not has_focus(screen.text()):
+            since = time.monotonic()
+        elif time.monotonic() - since > READING:
             screen.keys(key)
-        return bool(screen.lua(ANSWERS) > before)
+            since = time.monotonic()
+        return False
 
-    eventually(pressed, timeout, lambda: f"the question does not take {key!r}\n{screen.text()}", interval=0.3)
+    eventually(
+        pressed, timeout, lambda: f"the question does not take {key!r}\n{screen.text()}", interval=0.05
+    )
 
 
 def is_ready(text: str) -> bool:
@@ -93,12 +105,8 @@ def shows_question(text: str) -> bool:
     return "Allow once" in text and "Reject" in text and "greeting.txt" in text
 
 
-def takes_keys(text: str) -> bool:
-    """The question has the focus; beside a diff its last line is a shorter one."""
-    return shows_question(text) and has_focus(text)
-
-
 def has_focus(text: str) -> bool:
+    """The question takes the keys; beside a diff its last line is a shorter one."""
     return "q keeps it open" in text or "q keeps open" in text
 
 
