@@ -198,11 +198,13 @@ class Chat:
         self.screen.lua("assert(require('acp').permit(...))", choice)
 
     def go(self) -> None:
-        """Make this the current chat: go to its prompt, if that is on the screen."""
+        """Make this the current chat: go to its prompt, if one is on the screen."""
         self.screen.lua(
             "local chat = require('acp.chat').get(...)"
-            " local win = vim.fn.win_findbuf(chat.prompt)[1]"
-            " if win then vim.api.nvim_set_current_win(win) else require('acp.chat').focused(chat) end",
+            " local here = require('acp.chat').of(vim.api.nvim_get_current_buf())"
+            " local shown = here or #vim.fn.win_findbuf(chat.prompt) > 0"
+            " if shown then require('acp.chat.windows').open(chat, true)"
+            " else require('acp.chat').focused(chat) end",
             self.n,
         )
 
