@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,12 @@ OPTIONS = [
 OPEN = "q keeps open"
 """In the footer of a chooser that stands beside a diff."""
 
-FIRST, PROPOSED = "acp://claude/1/diff/", f"/{PATH}"
+# A user whose windows would show it if anything was left over: at the end of the file, scrolled, with folds.
+LIVED_IN = """
+vim.o.number = true
+vim.o.cursorline = true
+vim.o.foldcolumn = '1'
+"""
 
 SNAPSHOT = """
 local api = vim.api
@@ -219,3 +225,30 @@ def desk(
     screen.command("stopinsert")
     eventually(lambda: screen.api.get_mode()["mode"] == "n")
     return Desk(screen, played, chat, cwd)
+
+
+def used(made: Desk) -> dict[str, Any]:
+    """Let the user have been somewhere in the file, then look at the screen."""
+    code = made.windows()[0][1]
+    made.screen.lua(
+        "vim.api.nvim_win_call(..., function()"
+        " if vim.wo.foldmethod == 'manual' then vim.cmd('14,16fold') end"
+        " vim.cmd('normal! G$') vim.fn.winrestview({ topline = 5 }) end)",
+        code,
+    )
+    return made.snapshot()
+
+
+def restored(made: Desk, before: dict[str, Any], *, views: bool = True) -> None:
+    """All as before, but for the transcript: it has got on.
+
+    ``views`` False: a tab page of the user was there for a while, and its tab line scrolls windows.
+    """
+    made.wait_closed()
+    eventually(lambda: made.screen.api.get_mode()["mode"] == before["mode"])
+    after, before = made.snapshot(), deepcopy(before)
+    for one in (before, after):
+        for window in one["wins"].values():
+            if window["buf"] == "acp://claude/1" or not views:
+                del window["view"]
+    assert after == before

@@ -1,0 +1,122 @@
+"""A diff takes the focus only where it may, whatever the settings, and gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.fixtures import MakeAgent
+from tests.nvim.cases.kit import END, ask
+from tests.nvim.diff_kit import (
+    LIVED_IN,
+    OPEN,
+    OPTIONS,
+    PATH,
+    Desk,
+    desk,
+    edit,
+    question,
+    restored,
+    used,
+)
+from tests.plugin import StartScreen, eventually
+
+MakeDesk = Callable[..., Desk]
+
+
+@pytest.fixture
+def make(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> MakeDesk:
+    def start(actions: Sequence[Any] | None = None, **options: Any) -> Desk:
+        given = question(edit()) if actions is None else actions
+        return desk(start_screen, agent, given, short_tmp, **{"init": LIVED_IN, **options})
+
+    return start
+
+
+ODD = """
+vim.o.splitright = true
+vim.o.splitbelow = true
+vim.o.equalalways = false
+vim.o.autochdir = true
+vim.o.hidden = false
+vim.o.switchbuf = 'useopen,usetab,newtab'
+vim.o.winbar = 'mine'
+vim.o.showtabline = 2
+vim.o.laststatus = 3
+vim.o.cmdheight = 2
+vim.o.diffopt = 'internal,filler,horizontal,followwrap,context:2'
+vim.o.wrap = false
+vim.o.scrolloff = 5
+vim.o.autowriteall = true
+vim.o.foldmethod = 'indent'
+"""
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_odd_settings_change_nothing(make: MakeDesk, short_tmp: Path, fixed: bool) -> None:
+    call = edit()
+    call["content"][0]["path"] = str(short_tmp / "ws" / PATH)  # 'autochdir': the chat begins in src
+    made = make(question(call), init=ODD)
+    code = made.windows()[0][1]
+    made.screen.api.set_option_value("winfixbuf", fixed, {"win": code, "scope": "local"})
+    before = used(made)
+    made.go()
+    made.wait_diff()
+    (left, left_win), (right, right_win) = made.windows()
+    assert (left, right) == (str(made.cwd / PATH), "acp://claude/1/diff/1/date.py")
+    assert made.screen.funcs.winlayout()[0] == "row"
+    assert made.bar(right_win) == "proposed date.py edit +2 (1)"
+    assert made.screen.api.win_get_width(left_win) >= 50 <= made.screen.api.win_get_width(right_win)
+    made.screen.keys("1")
+    made.wait_answer("ok")
+    restored(made, before)
+
+
+def test_the_user_went_elsewhere(make: MakeDesk) -> None:
+    """A diff that ends while the user is in another tab page moves nothing."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys(":tabnew<CR>")
+    eventually(lambda: made.tabs() == 3)
+    made.screen.keys("ihello")
+    win = made.screen.api.get_current_win()
+    made.screen.lua("require('acp').cancel()")
+    made.wait_answer(None)
+    eventually(lambda: made.tabs() == 2)
+    assert made.screen.api.get_current_win() == win
+    assert made.screen.api.get_mode()["mode"] == "i"
+    made.screen.keys(" there<Esc>")
+    eventually(lambda: made.screen.lines() == ["hello there"])
+
+
+def test_nothing_opens_while_the_user_works_elsewhere(make: MakeDesk) -> None:
+    made = make()
+    code = made.windows()[0][1]
+    made.screen.api.set_current_win(code)
+    made.screen.keys("i")
+    before = made.snapshot()
+    made.go()
+    made.screen.wait(":AcpPermit answers")
+    made.screen.lua("vim.wait(...)", 900)
+    after = made.snapshot()
+    assert (after["tabs"], after["win"], after["mode"]) == (1, before["win"], "i")
+    assert OPEN not in made.screen.text()
+
+
+def test_one_after_the_other(make: MakeDesk) -> None:
+    """Two questions: the diff of the second opens when the first is answered."""
+    second = edit("    return MONTHS[month - 1]\n", "    return 30\n", call="t2")
+    made = make([ask(1, edit(), OPTIONS), ask(2, second, OPTIONS), {"await": 1}, {"await": 2}, END])
+    before = used(made)
+    made.go()
+    made.wait_diff()
+    made.screen.keys("1")
+    made.wait_answer("ok")
+    made.screen.wait("return 30")
+    made.wait_diff()
+    made.screen.keys("3")
+    assert made.agent.response(2)["result"]["outcome"] == {"outcome": "selected", "optionId": "no"}
+    restored(made, before)

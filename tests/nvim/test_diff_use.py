@@ -1,0 +1,163 @@
+"""What the user does in a diff is what it would be anywhere, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.fixtures import MakeAgent
+from tests.nvim.diff_kit import (
+    LIVED_IN,
+    NEW,
+    OLD,
+    PATH,
+    Desk,
+    desk,
+    edit,
+    question,
+    restored,
+    used,
+)
+from tests.plugin import StartScreen, eventually
+
+MakeDesk = Callable[..., Desk]
+
+
+@pytest.fixture
+def make(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> MakeDesk:
+    def start(actions: Sequence[Any] | None = None, **options: Any) -> Desk:
+        given = question(edit()) if actions is None else actions
+        return desk(start_screen, agent, given, short_tmp, **{"init": LIVED_IN, **options})
+
+    return start
+
+
+def test_the_users_buffer_is_theirs(make: MakeDesk) -> None:
+    """:bd in the left half deletes it, as it would anywhere."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", ":bd<CR>")
+    made.wait_closed()
+    assert made.screen.funcs.buflisted(str(made.cwd / PATH)) == 0
+    assert made.pending() == 1
+
+
+def test_taking_a_change_over(make: MakeDesk) -> None:
+    """`do`, `dp` and `]c` are Neovim's; the proposal cannot be changed."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    (_, left), (_, right) = made.windows()
+    made.screen.keys("<C-w>w", "gg", "]c")
+    eventually(lambda: made.screen.api.win_get_cursor(left)[0] == 7)
+    made.screen.keys("do")
+    eventually(lambda: made.lines_of(left) == NEW.splitlines())
+    assert made.bar(left) == f"now {PATH} unsaved edits"
+    made.screen.keys("u")
+    eventually(lambda: made.lines_of(left) == OLD.splitlines())
+    made.screen.keys("dp")
+    eventually(lambda: "E21" in made.screen.messages() or "E793" in made.screen.messages())
+    made.screen.clear_messages()
+    assert made.lines_of(right) == NEW.splitlines()
+    made.screen.keys("<C-w>w", "]c", "dp")
+    eventually(lambda: made.lines_of(left) == NEW.splitlines())
+    made.screen.keys(":diffoff<CR>", "\\r")
+    made.wait_answer("no")
+    made.wait_closed()
+
+
+def test_reading_it_again(make: MakeDesk) -> None:
+    """:edit in the proposal changes nothing."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "<C-w>w", ":edit<CR>")
+    (_, left), (_, right) = made.windows()
+    eventually(lambda: made.screen.api.get_current_win().handle == right)
+    made.screen.command("redraw")
+    assert made.lines_of(right) == NEW.splitlines()
+    assert made.lines_of(left) == OLD.splitlines()
+    assert not made.screen.lua("return vim.bo.modifiable")
+    assert [row for row, group in enumerate(made.diffs(right), 1) if group] == [7, 8]
+
+
+def test_only_its_tab_page_is_left(make: MakeDesk) -> None:
+    """The user has closed all else; when the question is answered an empty buffer takes its place."""
+    made = make()
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", ":tabonly<CR>")
+    eventually(lambda: made.tabs() == 1)
+    made.screen.lua("require('acp').permit(1)")
+    made.wait_answer("ok")
+    made.wait_closed()
+    assert [name for name, _ in made.windows()] == [""]
+
+
+def test_the_card_is_entered_by_hand(make: MakeDesk) -> None:
+    """Left open in its tab page, the diff comes back with the card that was gone to in the chat."""
+    made = make()
+    before = used(made)
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "gt")
+    made.screen.wait("@@ -6,2 +6,4 @@")
+    made.screen.wait("│ 1  Yes")
+    card = made.screen.lua("return require('acp.question.card').get().win")
+    made.screen.api.set_current_win(card)
+    made.wait_diff()
+    assert made.tabs() == 2, "not a second one"
+    made.screen.keys("3")
+    made.wait_answer("no")
+    restored(made, before)
+
+
+def test_windows_split_from_it_keep_nothing(make: MakeDesk) -> None:
+    made = make()
+    before = used(made)
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "<C-w>s", "<C-w>v")
+    eventually(lambda: len(made.windows()) == 4)
+    made.screen.lua("require('acp').permit(1)")
+    made.wait_answer("ok")
+    eventually(lambda: not any("/diff/" in name for name, _ in made.windows()))
+    tabs = made.screen.api.list_tabpages()
+    assert len(tabs) == 2, "the user's own splits stay"
+    for win in made.screen.api.tabpage_list_wins(tabs[1]):
+        left = made.screen.lua(
+            "local w = vim.wo[...]"
+            " return { w.diff, w.scrollbind, w.cursorbind, w.winbar, w.foldmethod, w.winfixbuf }",
+            win,
+        )
+        assert left == [False, False, False, "", "manual", False]
+    made.screen.command("tabonly")
+    restored(made, before, views=False)
+
+
+def test_another_window_of_the_file_gets_nothing(make: MakeDesk) -> None:
+    """Neovim remembers options and cursor of a closed window for its buffer, and gives them to the next."""
+    made = make()
+    used(made)
+    look = (
+        "vim.cmd('tabnew') vim.cmd('buffer date.py')"
+        " local w = vim.wo"
+        " local found = { w.diff, w.scrollbind, w.cursorbind, w.winbar, w.foldmethod, w.winfixbuf, w.wrap,"
+        " w.number, w.relativenumber, w.foldcolumn, w.foldlevel, vim.fn.line('.'), vim.fn.line('\\'\"') }"
+        " vim.cmd('tabclose') return found"
+    )
+    code = made.windows()[0][1]
+    made.screen.api.set_current_win(code)
+    made.screen.command("hide enew")
+    made.screen.command("AcpChat")
+    made.screen.lua("vim.o.hidden = true")
+    wanted = made.screen.lua(look)
+    made.go()
+    made.wait_diff()
+    made.screen.keys("<C-w>w", "gg", "<C-w>w", "\\r")
+    made.wait_answer("no")
+    made.wait_closed()
+    assert made.screen.lua(look) == wanted
