@@ -141,8 +141,8 @@ def test_the_last_windows_make_room_for_the_file_used_last(
         go_to_transcript(screen)
     screen.keys("<Esc>" + LEAVE[key])
     eventually(lambda: [Path(w[0]).name for w in layout(screen)] == ["two.txt"], message=screen.text)
-    for option, value in (("winbar", ""), ("winfixbuf", False), ("statusline", "")):
-        assert screen.api.get_option_value(option, {"win": 0}) == value
+    for option in ("winbar", "winfixbuf", "statusline"):
+        assert screen.api.get_option_value(option, {"win": 0}) == screen.lua("return vim.go[...]", option)
     screen.command("AcpChat")
     assert len(events(screen, "open")) == 1
 

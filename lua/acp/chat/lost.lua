@@ -136,7 +136,8 @@ function M.tell(chat, reason, back)
   deco.marks = vim.list_extend(deco.marks or {}, { { at, 0, #lines[at + 1], 'AcpError' } })
   deco.body = { { at + 1, #lines - 2, 'output' } }
   local ops = settle(t)
-  if id == 0 or not vim.deep_equal(api.nvim_buf_get_lines(t.buf, first, stop, false), lines) then
+  local before = api.nvim_buf_get_lines(t.buf, first + (last.deco.lead or 0), stop, false)
+  if id == 0 or not vim.deep_equal(before, lines) then
     table.insert(ops, { 'set', id, lines, deco })
   end
   transcript.frame({ { chat, ops } })

@@ -116,9 +116,12 @@ function M.float(lines, title, opts)
   local long = rows > limit
   local config = { height = math.min(rows, limit), footer_pos = 'right' }
   config.footer = (' %s '):format(long and enter or footer)
+  local below_cursor = vim.o.lines - vim.o.cmdheight - 1 - vim.fn.screenrow()
   if opts.centre then
     config.relative, config.col = 'editor', math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
     config.row = math.max(0, math.floor((vim.o.lines - config.height) / 2) - 2)
+  elseif config.height + 2 > below_cursor and vim.fn.screenrow() > below_cursor then
+    config.relative, config.anchor, config.row, config.col = 'cursor', 'SW', 0, 0
   end
   api.nvim_win_set_config(win, config)
 

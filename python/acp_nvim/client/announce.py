@@ -13,7 +13,6 @@ from acp_nvim.session.events import (
     InfoPatch,
     PermissionClosed,
     PermissionOpened,
-    StateSet,
     TurnStarted,
 )
 from acp_nvim.text.paths import relative
@@ -76,8 +75,6 @@ class Announcer:
                     chat.head("ready")
             case InfoPatch():
                 self.status(chat)
-            case StateSet(state="lost") if chat.failure is None and not chat.starting:
-                pass  # why is not known yet: the chat tells both
             case _:
                 if type(event).__name__ not in _TEXT_EVENTS:
                     self.status(chat)
@@ -127,6 +124,8 @@ class Announcer:
         status = self._statuses.get(chat.n)
         if status is None:
             return
+        if chat.session.state == "lost" and chat.failure is None and not chat.starting:
+            return  # why is not known yet: told together
         patch = status.patch(
             chat.session,
             queued=len(chat.queue),

@@ -43,7 +43,7 @@ def test_c30_a_session_file_with_a_chat(start_screen: StartScreen, agent: MakeAg
     assert "E95" not in screen.messages()
 
 
-@pytest.mark.parametrize("how", ["bwipeout!", "bdelete!", "file renamed", "bwipeout! acp://x/1/prompt"])
+@pytest.mark.parametrize("how", ["bwipeout!", "file renamed", "bwipeout! acp://x/1/prompt"])
 def test_c30_again_after_the_buffer_was_taken_away(
     how: str, start_screen: StartScreen, agent: MakeAgent
 ) -> None:
@@ -65,6 +65,29 @@ def test_c30_again_after_the_buffer_was_taken_away(
     chat.wait_turn()
     assert "hello" in chat.text()
     assert "E95" not in screen.messages()
+
+
+@pytest.mark.parametrize("how", ["bdelete!", "bdelete! acp://x/1/prompt", "bunload!"])
+def test_c30_closed_by_bdelete_the_session_goes_on(
+    how: str, start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    played = agent()
+    screen = start_screen(size=(150, 40), init=WATCH)
+    stage = Stage(screen, PASSIVE)
+    stage.setup(x=played)
+    chat = stage.open(played)
+    chat.wait_state("idle")
+    chat.send("hello")
+    chat.wait_turn()
+    before = chat.text()
+    prompt = screen.funcs.bufnr("^acp://x/1/prompt$")
+    screen.command(f"bdelete! {prompt}" if "prompt" in how else f"{how} {chat.buf}")
+    chat.send("while it is closed")
+    chat.wait_turn(2)
+    assert stage.open(played).n == chat.n
+    assert chat.text().startswith(before)
+    assert "while it is closed" in screen.wait("while it is closed")
+    assert not [m for m in played.log() if m.get("method") == "session/close"]
 
 
 READ = update("tool_call", toolCallId="t{i}", title="read {i}", kind="read", status="completed")
