@@ -154,7 +154,7 @@ def test_beside_a_diff_too(start_screen: StartScreen, agent: MakeAgent, short_tm
     made.go()
     entered = "local c = require('acp.question.card').get() return c and c.entered or false"
     eventually(lambda: screen.lua(entered), message=screen.text)
-    assert made.windows()[-1][0].endswith(diff_kit.PROPOSED)
+    assert made.windows()[-1][0].endswith(f"/{diff_kit.PATH}")
     for key in keys:
         screen.keys("<Space>" if key == " " else key)
         screen.lua("vim.wait(120)")

@@ -110,7 +110,8 @@ function M.set_filetype(side)
     kind = vim.filetype.match({ filename = side.path, buf = side.buf }) or ''
   end
   if kind ~= '' then
-    vim.bo[side.buf].filetype = kind
+    -- A file type plugin may fail (Markdown's without its parser, 0.12): the diff is shown without its colours.
+    pcall(api.nvim_set_option_value, 'filetype', kind, { buf = side.buf })
     vim.bo[side.buf].modifiable = false
   end
 end
