@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.nvim.stub import AGENT, INIT, PROMPT, buffer, events, focus, update
-from tests.plugin import Neovim, StartNvim, eventually
+from tests.plugin import Neovim, StartNvim, eventually, kill
 
 Start = Callable[..., Neovim]
 
@@ -53,6 +54,27 @@ def test_a_draft_comes_back_in_the_next_neovim_once(start: Start, tmp_path: Path
     eventually(lambda: events(second, "send"))
     leave(second)
     assert files(tmp_path) == []
+
+
+ENDS: dict[str, Callable[[Neovim], object]] = {
+    ":cquit": lambda nvim: nvim.keys("<Esc>:cquit<CR>"),
+    "SIGTERM": lambda nvim: kill(nvim.pid, signal.SIGTERM),
+    "SIGHUP": lambda nvim: kill(nvim.pid, signal.SIGHUP),
+    "its terminal is closed": lambda nvim: nvim.close_stdin(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_whatever_ends_neovim(start: Start, end: str) -> None:
+    first = start()
+    first.command("AcpChat")
+    first.keys("a draft")
+    eventually(lambda: first.lines() == ["a draft"])
+    ENDS[end](first)
+    first.wait_exit()
+    second = start()
+    second.command("AcpChat")
+    assert second.lines() == ["a draft"]
 
 
 @pytest.mark.parametrize("keys", ["", "  <CR>", "sent<C-s>", "sent<C-s><Esc>[["])

@@ -11,6 +11,7 @@ local ns = api.nvim_create_namespace('acp.prompt')
 ---@field history string[] sent prompts, the oldest first
 ---@field at integer? place in the history; nil: the text being written
 ---@field draft string the text being written while an older one is shown
+---@field text string what stands in the prompt, for when its buffer is gone before us
 ---@field contexts table<string, acp.Context> by the mention that stands for them
 
 local states = {} ---@type table<integer, acp.PromptState>
@@ -95,7 +96,8 @@ function M.refresh(n)
   local message = require('acp.message')
   api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
   local last = api.nvim_buf_line_count(chat.prompt) - 1
-  if last == 0 and M.text(chat) == '' then
+  state.text = M.text(chat)
+  if state.text == '' then
     api.nvim_buf_set_extmark(chat.prompt, ns, 0, 0, {
       virt_text = { { message.plain(placeholder(chat)), 'AcpHint' } },
       virt_text_pos = 'overlay',
@@ -323,7 +325,12 @@ end
 ---@return string text
 ---@return table<string, acp.Context> contexts of mentions
 function M.unsent(chat)
-  local state, text = states[chat.n], M.text(chat)
+  local state = states[chat.n]
+  local text = M.text(chat)
+  if text == '' and not api.nvim_buf_is_loaded(chat.prompt) then
+    -- A Neovim that is killed, or whose terminal is closed, closes its buffers before it says that it leaves.
+    text = state.text
+  end
   if state.at and text == state.history[state.at] then
     text = state.draft -- an older prompt is only looked at
   end
@@ -346,7 +353,7 @@ end
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
-  states[chat.n] = { queue = {}, commands = {}, history = {}, draft = '', contexts = {} }
+  states[chat.n] = { queue = {}, commands = {}, history = {}, draft = '', text = '', contexts = {} }
   local group = require('acp.chat').group
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter' }, {
     group = group,
