@@ -110,7 +110,7 @@ function M.set_filetype(side)
     kind = vim.filetype.match({ filename = side.path, buf = side.buf }) or ''
   end
   if kind ~= '' then
-    -- A file type plugin may fail (Markdown's without its parser, 0.12): the diff is shown without its colours.
+    -- A file type plugin may fail (Markdown's without its parser, 0.12): then the diff has no colours.
     pcall(api.nvim_set_option_value, 'filetype', kind, { buf = side.buf })
     vim.bo[side.buf].modifiable = false
   end
