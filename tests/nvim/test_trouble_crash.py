@@ -269,7 +269,7 @@ def test_the_host_is_killed_in_a_turn(start_screen: StartScreen, agent: MakeAgen
     kill_host(chat.screen)
     over(chat, "✗ host ended (signal 9)", "  │ :AcpRestart starts it again")
     chat.sees("acp: host ended (signal 9): next command restarts it, or :AcpInstall")
-    assert len(chat.screen.messages().splitlines()) == 1
+    assert len(chat.screen.messages().strip().splitlines()) == 1
     assert not chat.screen.blocked()
     chat.screen.clear_messages()
 
