@@ -87,7 +87,7 @@ local function show()
   })
   vim.wo[state.win].wrap = true
   vim.wo[state.win].winhighlight = 'NormalFloat:Normal'
-  vim.wo[state.win].statusline = ' acp: install' -- seen where there is one for all windows
+  require('acp.chat.show').name_float(state.win, 'install')
   for _, key in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = state.buf, nowait = true })
   end

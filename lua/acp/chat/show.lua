@@ -32,6 +32,17 @@ function M.file(path, line)
   end
 end
 
+---Give a float a name in the statusline, where there is one for all windows. Anywhere else 0.12 would show it
+---inside the float.
+---@param win integer
+---@param name string
+function M.name_float(win, name)
+  if vim.o.laststatus == 3 then
+    local text = ' acp: ' .. name:gsub('%%', '%%%%')
+    api.nvim_set_option_value('statusline', text, { win = win, scope = 'local' })
+  end
+end
+
 ---@class acp.FloatOpts
 ---@field centre? boolean in the middle of the screen; default: at the cursor
 ---@field enter? boolean with the focus, until it is closed
@@ -111,7 +122,7 @@ function M.float(lines, title, opts)
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
   end
   set('wrap', true)
-  set('statusline', ' acp: ' .. title:gsub('%%', '%%%%')) -- seen where there is one for all windows
+  M.name_float(win, title)
   local rows = api.nvim_win_text_height(win, {}).all
   local long = rows > limit
   local config = { height = math.min(rows, limit), footer_pos = 'right' }

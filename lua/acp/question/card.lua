@@ -231,7 +231,6 @@ local options = {
   scrolloff = 0,
   list = false,
   winfixbuf = true,
-  statusline = ' acp: question', -- seen where there is one for all windows
   winhighlight = 'NormalFloat:Normal,FloatBorder:Normal',
 }
 
@@ -341,6 +340,7 @@ function M.show(question)
   for name, value in pairs(options) do
     api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
+  require('acp.chat.show').name_float(win, 'question')
   card = { question = question, buf = buf, win = win, entered = false, count = count, brief = brief }
   watch(card)
   M.layout()
