@@ -49,7 +49,7 @@ def test_a_send_to_a_hidden_chat_says_where_it_went(start_screen: StartScreen) -
 @pytest.mark.parametrize(
     ("prepare", "source"),
     [
-        ("help acp.txt", "From the help file acp.txt:"),
+        ("help help.txt", "From the help file help.txt:"),
         ("terminal echo x", "From the terminal term://"),
         ("file notes | setlocal buftype=nofile", "From notes:"),
         ("setlocal buftype=nofile", ""),
