@@ -109,9 +109,12 @@ function M.set_filetype(side)
   if side.syntax == 'file' then
     kind = vim.filetype.match({ filename = side.path, buf = side.buf }) or ''
   end
-  if kind ~= '' then
+  if kind:match('^[%w_.-]+$') then
     -- A file type plugin may fail (Markdown's without its parser, 0.12): then the diff has no colours.
-    pcall(api.nvim_set_option_value, 'filetype', kind, { buf = side.buf })
+    -- `silent!`, because an error in an autocommand cannot be caught and would ask for <Enter>.
+    api.nvim_buf_call(side.buf, function()
+      vim.cmd('silent! setlocal filetype=' .. kind)
+    end)
     vim.bo[side.buf].modifiable = false
   end
 end
