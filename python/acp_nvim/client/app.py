@@ -1,4 +1,4 @@
-"""The program behind the host: chats and connections by name, and what the user's commands do to them."""
+"""The program behind the host: it is put together here, and chats begin and end here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from acp_nvim.service.questions import QuestionService
 from acp_nvim.service.roots import inside
 from acp_nvim.session.entities import Failure, Item, Permission, Session
 from acp_nvim.session.events import Event
-from acp_nvim.session.ports import AgentError
 from acp_nvim.session.store import Store
 from acp_nvim.view.follow import Follow
 from acp_nvim.view.frames import Frames
@@ -28,12 +27,14 @@ from acp_nvim.view.questions import describe
 from acp_nvim.view.transcript import Transcript
 
 from . import payloads
-from .announce import Announcer, known
+from .announce import Announcer
 from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
 from .diffs import Diffs
+from .login import Logins
+from .registry import Registry
 from .secrets import Secrets
-from .trace import Entry
+from .shown import Shown
 
 T = TypeVar("T")
 
@@ -46,11 +47,8 @@ class App:
         self._spawn = spawn
         own = hello.settings.get("icons")
         self._icons = icons_named(own if isinstance(own, dict) else hello.icons)
-        self._ascii = hello.icons == "ascii"
         self._settings = hello.settings
-        self._chats: dict[int, Chat] = {}
-        self._connections: dict[tuple[str, str], Connection] = {}
-        self._shown_traces: dict[int, list[list[Entry]]] = {}
+        self._registry = Registry()
         self._store = Store(time.time, on_error=lambda _session, _event, error: self._report(error))
         self._frames = Frames(editor, report=self._report)
         self._announcer = Announcer(editor)
@@ -80,52 +78,46 @@ class App:
             clock=time.time,
             spawn=spawn,
         )
+        self._logins = Logins(self._registry, self._announcer, spawn)
+        self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
+        self._handlers: dict[str, Callable[[Any], None]] = {}
+        self._listen()
         spawn(self._frames.run)
 
     # -- what Lua tells
 
     def handle(self, name: str, payload: Any) -> None:
         """Act on one message of Lua. Raises msgspec.ValidationError for a payload that does not fit."""
-        match name:
-            case "open":
-                self._open(_as(payloads.Open, payload))
-            case "send":
-                self._send(_as(payloads.Send, payload))
-            case "cancel":
-                cancel = _as(payloads.Cancel, payload)
-                if (chat := self._chats.get(cancel.chat)) is not None:
-                    self._spawn(chat.cancel, cancel.queue)
-            case "answer":
-                answer = _as(payloads.Answer, payload)
-                self._questions.answer(answer.id, answer.index, answer.by)
-            case "follow":
-                follow = _as(payloads.SwitchFollow, payload)
-                if (chat := self._chats.get(follow.chat)) is not None:
-                    self._follow.switch(chat.n, chat.session, follow.on)
-            case "diff":
-                self._spawn(self._diff, _as(payloads.ShowDiff, payload))
-            case "close":
-                self._spawn(self._close, _as(payloads.OfChat, payload).chat)
-            case "restart":
-                self._spawn(self._restart, _as(payloads.Restart, payload))
-            case "login":
-                login = _as(payloads.Login, payload)
-                self._spawn(self._login, login.chat, login.method)
-            case "trace":
-                self._trace(_as(payloads.ShowTrace, payload))
-            case "trace_item":
-                self._trace_item(_as(payloads.ShowTraceItem, payload))
-            case "details":
-                self._details(_as(payloads.Details, payload))
-            case "settings":
-                self._settings = _as(payloads.Settings, payload).settings
-            case _:
-                raise ValueError(f"unknown message {name!r}")
+        if name not in self._handlers:
+            raise ValueError(f"unknown message {name!r}")
+        self._handlers[name](payload)
+
+    def _on(self, name: str, kind: type[T], act: Callable[[T], None]) -> None:
+        """From now on ``act`` is done with the payload of a message, as a ``kind``."""
+        self._handlers[name] = lambda payload: act(msgspec.convert(payload, kind))
+
+    def _listen(self) -> None:
+        self._on("open", payloads.Open, self._open)
+        self._on("close", payloads.OfChat, lambda request: self._spawn(self._close, request.chat))
+        self._on("restart", payloads.Restart, lambda request: self._spawn(self._restart, request))
+        self._on("send", payloads.Send, self._send)
+        self._on("cancel", payloads.Cancel, self._cancel)
+        self._on("answer", payloads.Answer, self._answer)
+        self._on("follow", payloads.SwitchFollow, self._switch_follow)
+        self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
+        self._on("settings", payloads.Settings, self._set_settings)
+        self._on("login", payloads.Login, self._logins.login)
+        self._on("trace", payloads.ShowTrace, self._shown.trace)
+        self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
+        self._on("details", payloads.Details, self._shown.details)
+
+    def _set_settings(self, request: payloads.Settings) -> None:
+        self._settings = request.settings
 
     # -- chats
 
     def _open(self, request: payloads.Open) -> None:
-        if request.chat in self._chats:
+        if request.chat in self._registry.chats:
             return
         session = Session(f"chat-{request.chat}", request.agent, request.cwd, roots=(request.cwd,))
         session.remote_id = request.session
@@ -135,8 +127,8 @@ class App:
         )
         wiring = Wiring(self._store, self._frames, self._announcer)
         chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
-        chat.first = all(other.session.agent != request.agent for other in self._chats.values())
-        self._chats[request.chat] = chat
+        chat.first = all(other.session.agent != request.agent for other in self._registry)
+        self._registry.chats[request.chat] = chat
         self._store.add(session)
         self._frames.add(transcript)
         self._announcer.add(chat)
@@ -147,24 +139,21 @@ class App:
 
     def _connection(self, request: payloads.Open) -> Connection:
         key = (request.agent, request.cwd)
-        connection = self._connections.get(key)
+        connection = self._registry.connections.get(key)
         if connection is None:
             connection = Connection(request.agent, request.cwd, request.config, request.demo, self._services)
             connection.on_lost = partial(self._lost, key)
-            self._connections[key] = connection
+            self._registry.connections[key] = connection
         elif connection.vacant:
             connection.config, connection.demo = request.config, request.demo
         return connection
 
-    def _chats_of(self, connection: Connection) -> list[Chat]:
-        return [chat for chat in self._chats.values() if chat.connection is connection]
-
     async def _lost(self, key: tuple[str, str], failure: Failure) -> None:
-        for chat in self._chats_of(self._connections[key]):
+        for chat in self._registry.sharing(self._registry.connections[key]):
             await chat.lost(failure)
 
     def _send(self, request: payloads.Send) -> None:
-        chat = self._chats.get(request.chat)
+        chat = self._registry.get(request.chat)
         if chat is None:
             return
         context = request.context if isinstance(request.context, list) else []
@@ -172,8 +161,18 @@ class App:
         if request.now and chat.session.turn is not None:
             self._spawn(chat.cancel, False)
 
+    def _cancel(self, request: payloads.Cancel) -> None:
+        chat = self._registry.get(request.chat)
+        if chat is not None:
+            self._spawn(chat.cancel, request.queue)
+
+    def _switch_follow(self, request: payloads.SwitchFollow) -> None:
+        chat = self._registry.get(request.chat)
+        if chat is not None:
+            self._follow.switch(chat.n, chat.session, request.on)
+
     async def _close(self, n: int) -> None:
-        chat = self._chats.pop(n, None)
+        chat = self._registry.chats.pop(n, None)
         if chat is None:
             return
         await chat.close()
@@ -182,59 +181,28 @@ class App:
         self._follow.remove(chat.session)
         self._files.forget(chat.session)
         self._store.remove(chat.session)
-        if not self._chats_of(chat.connection):
+        if not self._registry.sharing(chat.connection):
             await chat.connection.stop()
 
     async def _restart(self, request: payloads.Restart) -> None:
-        chat = self._chats.get(request.chat)
+        chat = self._registry.get(request.chat)
         if chat is None:
             return
         connection = chat.connection
         if request.config is not None:
             connection.config, connection.demo = request.config, request.demo
-        chats = self._chats_of(connection)
+        chats = self._registry.sharing(connection)
         await connection.stop(again=True)
         for each in chats:
             self._spawn(each.start)
 
-    async def _login(self, n: int, method: str | None) -> None:
-        chat = self._chats.get(n)
-        if chat is None:
-            return
-        name = chat.session.agent
-        try:
-            agent = await chat.connection.ready()
-        except AgentError as error:
-            if chat.failure is not error.failure:  # else the chat says it
-                chat.note("error", error.failure.message, [error.failure.remedy or ":AcpTrace"])
-            return
-        methods = [m for m in (agent.info.auth_methods if agent.info else ()) if m.type == "agent"]
-        if method is None:
-            if not methods:
-                chat.note(
-                    "warning",
-                    f"{name} offers no login the editor can do.",
-                    [chat.connection.login_remedy],
-                )
-                return
-            rows = [known(id=m.id, name=m.name, description=m.description) for m in methods]
-            self._announcer.call(chat, "acp.login", "choose", name, rows)
-            return
-        try:
-            await agent.authenticate(method)
-        except AgentError as error:
-            if error.failure.kind != "transport":  # else its end is told
-                chat.note("error", f"not logged in: {error.failure.message}", [":AcpLogin tries again"])
-            return
-        chat.note("info", f"logged in to {name}")
-        for each in self._chats_of(chat.connection):
-            if each is chat or (each.failure is not None and each.failure.kind == "auth"):
-                self._spawn(each.start)
-
     # -- questions
 
+    def _answer(self, request: payloads.Answer) -> None:
+        self._questions.answer(request.id, request.index, request.by)
+
     def _show_question(self, session: Session, permission: Permission) -> None:
-        chat = self._chat_of(session)
+        chat = self._registry.of(session)
         if chat is None:
             return
         call = session.tool_calls.get(permission.tool_call_id or "")
@@ -244,9 +212,6 @@ class App:
 
     def _hide_question(self, permission: Permission, outcome: str) -> None:
         self._editor.notify("acp.question", "close", permission.id, outcome)
-
-    def _chat_of(self, session: Session) -> Chat | None:
-        return next((chat for chat in self._chats.values() if chat.session is session), None)
 
     def _report(self, error: Exception) -> None:
         """A fault of ours that nobody else tells: once in Neovim, in full in the health report."""
@@ -258,12 +223,12 @@ class App:
         self._follow.wrote(session, path)
 
     def _quirks(self, session: Session) -> dict[str, Any]:
-        chat = self._chat_of(session)
+        chat = self._registry.of(session)
         quirks = chat.connection.config.quirks if chat is not None else {}
         return quirks if isinstance(quirks, dict) else {}
 
     def _number(self, session: Session) -> int | None:
-        chat = self._chat_of(session)
+        chat = self._registry.of(session)
         return chat.n if chat is not None else None
 
     def _protected(self) -> list[str]:
@@ -272,47 +237,13 @@ class App:
         return [str(each) for each in protected] if isinstance(protected, list) else list(PROTECTED)
 
     def _touch(self, session: Session, _event: Event, touched: Sequence[Item]) -> None:
-        chat = self._chat_of(session)
+        chat = self._registry.of(session)
         if chat is not None and touched:
             chat.transcript.touch(touched)
             self._frames.wake()
 
     async def _diff(self, request: payloads.ShowDiff) -> None:
-        chat = self._chats.get(request.chat)
+        chat = self._registry.get(request.chat)
         if chat is not None:
             look = Look(chat.session, self._icons, chat.session.agent)
             await self._diffs.show(request, chat.session, chat.transcript, look)
-
-    # -- trace and details
-
-    def _trace(self, request: payloads.ShowTrace) -> None:
-        connections = [c for (agent, _), c in self._connections.items() if agent == request.agent]
-        lines: list[str] = []
-        behind: list[list[Entry]] = []
-        for connection in connections:
-            some, entries = connection.trace.lines("ascii" if self._ascii else "unicode")
-            if len(connections) > 1:
-                lines.append(f"{connection.agent} in {connection.cwd}")
-                behind.append([])
-            lines.extend(some)
-            behind.extend(entries)
-        self._shown_traces[request.buf] = behind
-        self._editor.notify("acp.trace", "show", request.buf, lines or ["no messages yet"])
-
-    def _trace_item(self, request: payloads.ShowTraceItem) -> None:
-        behind = self._shown_traces.get(request.buf, [])
-        entries = behind[request.row - 1] if 0 < request.row <= len(behind) else []
-        connection = next((c for (agent, _), c in self._connections.items() if agent == request.agent), None)
-        if entries and connection is not None:
-            self._editor.notify("acp.trace", "open", request.agent, connection.trace.whole(entries))
-
-    def _details(self, request: payloads.Details) -> None:
-        chat = self._chats.get(request.chat)
-        if chat is None:
-            return
-        lines = [self._secrets.mask(line) for line in chat.transcript.details(request.block, request.row)]
-        self._editor.notify("acp.chat.show", "details", chat.n, lines)
-
-
-def _as(kind: type[T], payload: Any) -> T:
-    return msgspec.convert(payload, kind)
