@@ -16,7 +16,7 @@ STYLUA := $(shell command -v stylua 2>/dev/null || echo build/node/node_modules/
 # What the tests of `make test` are given, e.g. make test ARGS='tests/unit -k exit'
 ARGS ?=
 
-.PHONY: help env install test lint lint-lua matrix clean
+.PHONY: help env install test test-long conformance lint lint-lua matrix clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -35,6 +35,12 @@ install: ## the plugin's own Python environment, where Neovim looks for it (as :
 
 test: $(READY) ## all tests but those with real agents
 	$(BIN)/python -m pytest $(ARGS)
+
+test-long: $(READY) ## the tests that take minutes: 100,000 generated messages and as many broken ones
+	$(BIN)/python -m pytest --long -m long $(ARGS) tests/conformance
+
+conformance: $(READY) ## tests/conformance/acp_v1.md: which tests hold which requirement of the protocol
+	$(BIN)/python -m tests.conformance.coverage
 
 lint: $(READY) ## Python: style, format, types, layers
 	$(BIN)/ruff check .

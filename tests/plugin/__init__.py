@@ -15,6 +15,13 @@ from .fixtures import (
 from .neovim import ROOT, Neovim, Options, find_binary
 from .poll import PATIENCE, eventually
 from .processes import kill, marked, none_left
+from .requirements import (
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 from .screen import Screen
 
 __all__ = (
@@ -34,6 +41,11 @@ __all__ = (
     "marked",
     "none_left",
     "nvim",
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
     "screen",
     "short_tmp",
     "start_nvim",

@@ -1,0 +1,125 @@
+"""The table acp_v1.md: which tests hold which requirement. ``make conformance`` writes it.
+
+The ids stand in requirements_v1.toml; what is not built stands, with a reason, in not_applicable.toml. A test
+holds a requirement by its marker ``req``. Tests that do not run in every ``make test`` do not count: those
+with a marker skip, skipif, long or agents. (What a test skips while it runs is watched by tests/plugin.)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+TABLE = HERE / "acp_v1.md"
+OUTPUT = "ACP_TEST_COVERAGE"
+NOT_ALWAYS = ("skip", "skipif", "long", "agents")
+
+Tests: TypeAlias = dict[str, list[str]]  # id -> "tests/…/test_x.py::test_y"
+
+
+class Requirement(NamedTuple):
+    section: str
+    level: str
+    words: str
+
+
+def requirements() -> dict[str, Requirement]:
+    """By id, in order."""
+    sections = tomllib.loads((HERE / "requirements_v1.toml").read_text(encoding="utf-8"))
+    return {
+        ident: Requirement(section, level, words)
+        for section, entries in sections.items()
+        for ident, (level, words) in entries.items()
+    }
+
+
+def reasons(name: str = "not_applicable.toml") -> dict[str, str]:
+    """The requirements no test has to hold, with the reason."""
+    path = HERE / name
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+class Collector:
+    """The pytest plugin that writes down what was collected."""
+
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
+        found: dict[str, dict[str, None]] = {}
+        for item in items:
+            if any(item.get_closest_marker(name) for name in NOT_ALWAYS):
+                continue
+            test = item.nodeid.partition("[")[0]
+            for marker in item.iter_markers("req"):
+                for ident in marker.args:
+                    found.setdefault(ident, {})[test] = None
+        tests = {ident: sorted(names) for ident, names in found.items()}
+        Path(os.environ[OUTPUT]).write_text(json.dumps(tests), encoding="utf-8")
+
+
+def collect() -> Tests:
+    """Let pytest collect all tests of ``make test``."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tests.json")
+        command = [sys.executable, "-m", "tests.conformance.coverage", "collect"]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, OUTPUT: str(path)}, capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"the tests could not be collected:\n{done.stdout}{done.stderr}")
+        tests: Tests = json.loads(path.read_text(encoding="utf-8"))
+        return tests
+
+
+def render(tests: Mapping[str, Sequence[str]]) -> str:
+    """The table's text."""
+    wanted, left_out = requirements(), reasons()
+    held = sum(1 for ident in wanted if tests.get(ident))
+    lines = [
+        "# What holds the requirements of ACP v1",
+        "",
+        'Made by `make conformance` from the tests\' markers (`@pytest.mark.req("V1-80")`); see',
+        "`tests/conformance/coverage.py`. A level with `*` is not stated by the protocol's pages: it follows",
+        "from its schema, or from how agents and clients work together.",
+        "",
+        f"{held} of {len(wanted)} requirements are held by tests, {len(left_out)} are not built.",
+    ]
+    section = ""
+    for ident, requirement in wanted.items():
+        if requirement.section != section:
+            section = requirement.section
+            lines += ["", f"## {section}", "", "| Id | Level | About | Tests |", "| --- | --- | --- | --- |"]
+        cell = _cell(tests.get(ident, ())) or left_out.get(ident) or "no test"
+        lines.append(f"| {ident} | {requirement.level} | {requirement.words} | {cell} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(names: Sequence[str]) -> str:
+    """``file: test, test`` for each file."""
+    files: dict[str, list[str]] = {}
+    for name in names:
+        path, _, test = name.partition("::")
+        files.setdefault(path.removeprefix("tests/"), []).append(f"`{test}`")
+    return "<br>".join(f"{path}: {', '.join(tests)}" for path, tests in files.items())
+
+
+def main() -> int:
+    if sys.argv[1:] == ["collect"]:
+        return int(
+            pytest.main(["--collect-only", "-q", "--no-header", "-p", "no:cacheprovider"], [Collector()])
+        )
+    TABLE.write_text(render(collect()), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
