@@ -7,6 +7,7 @@ local M = {}
 ---@field cwd? string|fun(bufnr: integer): string
 ---@field protocol? 'acp-v1'|'acp-v2'|'auto'|'aap'
 ---@field mcp_servers? table[]
+---@field directories? string[] absolute, or from ~: more folders its sessions may work in
 ---@field options? table<string, string|boolean>
 ---@field stall_s? integer
 ---@field url? string

@@ -151,6 +151,16 @@ local function cwd(value, path, problems)
   wrong(problems, path, 'a string or a function', value)
 end
 
+local function directories(value, path, problems)
+  local good = strings(value, path, problems)
+  for i, folder in ipairs(good or {}) do
+    if not folder:match('^[/~]') then
+      return wrong(problems, ('%s[%d]'):format(path, i), 'an absolute path (~ is your home)', folder)
+    end
+  end
+  return good
+end
+
 local function seconds(value, path, problems)
   if type(value) == 'number' and value > 0 then
     return value
@@ -171,6 +181,7 @@ local agent = record({
   cwd = cwd,
   protocol = one_of('acp-v1', 'acp-v2', 'auto', 'aap'),
   mcp_servers = of('table'),
+  directories = directories,
   options = of('table'),
   stall_s = seconds,
   url = of('string'),

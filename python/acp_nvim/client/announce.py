@@ -13,6 +13,7 @@ from acp_nvim.session.events import (
     InfoPatch,
     PermissionClosed,
     PermissionOpened,
+    ReplayEnded,
     TurnStarted,
 )
 from acp_nvim.text.paths import relative
@@ -78,11 +79,13 @@ class Announcer:
             case _:
                 if type(event).__name__ not in _TEXT_EVENTS:
                     self.status(chat)
+        past = session.replaying or isinstance(event, ReplayEnded)
         for item in touched:
             if isinstance(item, ToolCall):
-                self._row(chat, item)
+                self._row(chat, item, past)
 
-    def _row(self, chat: Chat, call: ToolCall) -> None:
+    def _row(self, chat: Chat, call: ToolCall, past: bool) -> None:
+        """Tell of a tool call. What is replayed is ``past``: no news, and it changes no file now."""
         key = (chat.n, call.id)
         paths = sorted(
             {location.path for location in call.locations}
@@ -93,6 +96,8 @@ class Announcer:
         if before == now:
             return
         self._rows[key] = now
+        if past:
+            return
         self.fire(
             chat,
             "AcpToolCall",

@@ -32,6 +32,7 @@ from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
 from .diffs import Diffs
 from .login import Logins
+from .opening import Old
 from .registry import Registry
 from .secrets import Secrets
 from .shown import Shown
@@ -120,13 +121,18 @@ class App:
         if request.chat in self._registry.chats:
             return
         session = Session(f"chat-{request.chat}", request.agent, request.cwd, roots=(request.cwd,))
-        session.remote_id = request.session
-        connection = self._connection(request)
+        session.remote_id, session.title = request.session, request.title
+        connection = self._connection(
+            request.agent, request.home or request.cwd, request.config, request.demo
+        )
         transcript = Transcript(
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
         wiring = Wiring(self._store, self._frames, self._announcer)
         chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
+        if request.load is not None and request.session is None:
+            directories = request.directories if isinstance(request.directories, list) else []
+            chat.old = Old(request.load, request.fork, directories)
         chat.first = all(other.session.agent != request.agent for other in self._registry)
         self._registry.chats[request.chat] = chat
         self._store.add(session)
@@ -137,15 +143,16 @@ class App:
         self._spawn(chat.start)
         self._spawn(chat.work)
 
-    def _connection(self, request: payloads.Open) -> Connection:
-        key = (request.agent, request.cwd)
+    def _connection(self, agent: str, cwd: str, config: payloads.AgentConfig, demo: bool) -> Connection:
+        """The connection of this key, made if there is none. Settings count from its next start on."""
+        key = (agent, cwd)
         connection = self._registry.connections.get(key)
         if connection is None:
-            connection = Connection(request.agent, request.cwd, request.config, request.demo, self._services)
+            connection = Connection(agent, cwd, config, demo, self._services)
             connection.on_lost = partial(self._lost, key)
             self._registry.connections[key] = connection
         elif connection.vacant:
-            connection.config, connection.demo = request.config, request.demo
+            connection.config, connection.demo = config, demo
         return connection
 
     async def _lost(self, key: tuple[str, str], failure: Failure) -> None:

@@ -20,6 +20,7 @@ from acp_nvim.view.transcript import Transcript
 
 from .announce import Announcer
 from .connection import Connection
+from .opening import How, Old, ends_all, open_session
 from .payloads import Context
 from .stall import Stall
 
@@ -60,6 +61,8 @@ class Chat:
     wiring: Wiring
     queue: list[Prompt] = field(default_factory=list)
     reopened: bool = False  # the transcript holds what a host that was lost has written
+    old: Old | None = None  # the session to begin with, until the agent has taken it up
+    continues: bool = False  # the session began before this chat
     first: bool = True  # of this agent: what the user should know of it stands in its head
     agent: Agent | None = None
     failure: Failure | None = None
@@ -70,6 +73,7 @@ class Chat:
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _over: anyio.Event = field(default_factory=anyio.Event)  # set when the turn is over
     _starting: bool = False
+    _how: How = "new"  # the last start got its session
     _notes: int = 0
 
     def __post_init__(self) -> None:
@@ -101,7 +105,7 @@ class Chat:
             self.fail(failure)
             return
         self.head("ready")
-        self.wiring.announcer.fire(self, "AcpSession", {})
+        self.wiring.announcer.fire(self, "AcpSession", {"how": self._how})
         self.push()
         self._wake.set()
 
@@ -110,49 +114,24 @@ class Chat:
         name = self.session.agent
         try:
             agent = await self.connection.ready()
-            if not await self._resume(agent):
-                await agent.new_session(self.session)
+            self._how = await open_session(self, agent)
             self.agent = agent
         except AgentError as error:
             failure = error.failure
-            if _ends_all(failure) or self.connection.state != "ready":
+            if ends_all(failure) or self.connection.state != "ready":
                 return failure
             return replace(
                 failure,
-                message=f"{name} could not start the session: {failure.message}",
+                message=f"{name} could not {self._step} the session: {failure.message}",
                 remedy=":AcpRestart tries again; :AcpTrace has the full answer",
             )
         return None
-
-    async def _resume(self, agent: Agent) -> bool:
-        """Take up the session the chat had, if something was said in it; else a new one has to be made.
-
-        An agent that refuses has forgotten it: that is told, and is no failure.
-        """
-        name, old, info = self.session.agent, self.session.remote_id, agent.info
-        if old is None or info is None or not (self.session.turns or self.reopened):
-            return False
-        if not (info.can_resume or info.can_load):
-            self.note("warning", f"{name} cannot resume: it does not remember this chat")
-            return False
-        if not self.session.items:
-            # What a load replays is left out when something is shown already: it stands above.
-            self.note("info", f"{name} was started again")
-        try:
-            await agent.resume_session(self.session, old)
-        except AgentError as error:
-            if _ends_all(error.failure):
-                raise
-            self.note("warning", f"{name} does not remember this chat: {error.failure.message}")
-            return False
-        self.note("info", f"resumed: {name} remembers this chat")
-        return True
 
     async def _watch_start(self) -> None:
         """Say so when the agent takes long to start (``stall_s`` of its settings)."""
         seconds = self.connection.config.stall_s
         await anyio.sleep(seconds)
-        slow = self.connection.slow(seconds)
+        slow = self.connection.slow(seconds, f"session/{'new' if self._step == 'start' else self._step}")
         lines = [
             *failure_lines(slow, self.session.agent),
             ":AcpTrace shows what was said",
@@ -175,7 +154,7 @@ class Chat:
             return
         title = failure_title(failure)
         lines = failure_lines(failure, self.session.agent, given_back=bool(self.queue))
-        if self.session.turns or self.reopened:
+        if self.session.turns or self.reopened or self.session.items:
             self.head("ready")
             self.note("error", title, lines)
         else:
@@ -223,6 +202,13 @@ class Chat:
     def starting(self) -> bool:
         """Whether a session is being made, or will be as soon as the old process is gone."""
         return self._starting or self.connection.restarting
+
+    @property
+    def _step(self) -> str:
+        """What is done with the agent's session first, in one word."""
+        if self.old is None:
+            return "start"
+        return "fork" if self.old.fork else "load"
 
     def _not_sent(self, failure: Failure) -> None:
         """Say why a prompt does not go out: once, however often the user tries."""
@@ -343,11 +329,6 @@ class Chat:
     def push(self) -> None:
         """Send what changed of the status to Lua."""
         self.wiring.announcer.status(self)
-
-
-def _ends_all(failure: Failure) -> bool:
-    """Whether a request failed because of the agent as a whole: nothing else will work either."""
-    return failure.kind in ("auth", "transport", "cancelled")
 
 
 def _context_block(context: Context, embedded: bool) -> Block:

@@ -159,6 +159,7 @@ class Connection:
                 why_lost=self._why_lost,
                 login=self.login_remedy,
                 mcp_servers=self.config.mcp_servers if isinstance(self.config.mcp_servers, list) else [],
+                directories=self.config.directories if isinstance(self.config.directories, list) else [],
             )
             async with anyio.create_task_group() as group:
                 group.start_soon(self._handshake, adapter, started)
@@ -248,10 +249,13 @@ class Connection:
             return []
         return [self._services.secrets.mask(line) for line in self._process.stderr.lines()[-lines:]]
 
-    def slow(self, seconds: float) -> Failure:
-        """What there is to say of an agent that has not become ready within ``seconds``."""
+    def slow(self, seconds: float, method: str) -> Failure:
+        """What there is to say of an agent that has not become ready within ``seconds``.
+
+        ``method`` is what the chat asks first.
+        """
         if self.state == "ready":
-            waits = "it does not answer session/new"
+            waits = f"it does not answer {method}"
         elif self._process is None:
             waits = f"the commands of agents.{self.agent}.env have not ended"
         else:

@@ -30,6 +30,7 @@ class AgentConfig(msgspec.Struct):
     env: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
     protocol: str = "acp-v1"
     mcp_servers: list[Any] | dict[str, Any] = msgspec.field(default_factory=list)
+    directories: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
     options: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
     stall_s: float = 60.0
     quirks: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
@@ -45,6 +46,13 @@ class Open(msgspec.Struct):
     cwd: str
     config: AgentConfig = msgspec.field(default_factory=AgentConfig)
     demo: bool = False
+    # The folder of the connection, if it is not the session's own.
+    home: str | None = None
+    # A session of the agent's to begin with; ``fork``: to go on from, in a new one.
+    load: str | None = None
+    fork: bool = False
+    title: str | None = None
+    directories: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
     # After the host was lost: the agent's id of the chat's session, and the first free block id.
     session: str | None = None
     first_block: int = 1

@@ -421,6 +421,25 @@ class AgentInfo:
     raw: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session an agent says it knows: its own id and title, an absolute folder, the time as it sent it."""
+
+    id: str
+    cwd: str
+    title: str | None = None
+    updated_at: str | None = None
+    directories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """``cut``: why there are more than these; None: these are all."""
+
+    sessions: tuple[SessionInfo, ...]
+    cut: str | None = None
+
+
 Item: TypeAlias = Message | ToolCall | Plan | Compaction | TurnEnd | Note
 
 

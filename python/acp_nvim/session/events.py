@@ -32,10 +32,11 @@ from .entities import (
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
-    """The agent has created, loaded or resumed the session."""
+    """The agent has created, loaded or resumed the session. ``roots`` empty: they stay as they are."""
 
     remote_id: str
     info: AgentInfo
+    roots: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from .entities import AgentInfo, Block, Failure, Permission, Session
+from .entities import AgentInfo, Block, Failure, Permission, Session, SessionList
 from .events import Event
 
 
@@ -71,8 +71,23 @@ class Agent(Protocol):
     async def new_session(self, session: Session) -> None:
         """Create it; applies SessionOpened, OptionsSet and whatever came early."""
 
-    async def resume_session(self, session: Session, remote_id: str) -> None:
-        """Take an old session up again without replay (resume), else with (load)."""
+    async def resume_session(self, session: Session, remote_id: str) -> int | None:
+        """Take an old session up again without replay (resume), else with (load), if the agent can either.
+
+        Returns the number of updates that were replayed; None: it was resumed without.
+        """
+
+    async def load_session(self, session: Session, remote_id: str) -> int | None:
+        """The same with replay (load), else without. Returns when the whole history is in the session."""
+
+    async def fork_session(self, session: Session, remote_id: str) -> None:
+        """Create it as one that goes on from an old session."""
+
+    async def list_sessions(self, cwd: str | None = None) -> SessionList:
+        """The sessions the agent knows, of one folder or of all."""
+
+    async def delete_session(self, remote_id: str) -> None:
+        """Have the agent forget a session. One it does not know is no error."""
 
     async def prompt(self, session: Session, blocks: Sequence[Block]) -> None:
         """Send a prompt and stay until its turn has ended. Applies TurnEnded, whatever happens.

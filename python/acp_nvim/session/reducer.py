@@ -31,6 +31,7 @@ def apply(session: Session, event: ev.Event, now: float) -> list[Item]:
 def _opened(step: Step, event: ev.SessionOpened) -> None:
     session = step.session
     session.remote_id, session.info = event.remote_id, event.info
+    session.roots = event.roots or session.roots
     session.state = "idle"
 
 

@@ -11,15 +11,10 @@ from anyio.abc import TaskGroup
 
 from acp_nvim.protocol.rpc import Lines, Observer, Peer
 from acp_nvim.protocol.rpc_errors import ConnectionLostError, RpcError
-from acp_nvim.session.entities import AgentInfo, Block, Failure, Note, Option, Session
+from acp_nvim.session.entities import AgentInfo, Block, Failure, Option, Session, SessionList
 from acp_nvim.session.events import (
-    Event,
-    NoteShown,
     OptionsSet,
     OptionValue,
-    ReplayEnded,
-    ReplayStarted,
-    SessionOpened,
     StateSet,
     TurnCancelling,
     TurnEnded,
@@ -33,11 +28,11 @@ from acp_nvim.wire.tolerant import WireError
 
 from . import handshake
 from .content import UnsupportedBlockError, prompt_blocks
-from .failures import CANCELLED, NOT_FOUND, failure_of
+from .failures import CANCELLED, failure_of
 from .incoming import Incoming
+from .lifecycle import Lifecycle
 from .links import Link, Links
-from .mcp import servers
-from .options import config_options, offered
+from .options import config_options
 
 T = TypeVar("T")
 
@@ -46,7 +41,8 @@ class AcpV1:
     """``run`` reads the connection and must be running for everything else to get its answers.
 
     ``label`` is the agent's name in messages. ``why_lost`` is awaited, with the reason, when a request was
-    cut off by the end of the connection: it knows the process. ``mcp_servers`` as in mcp.servers.
+    cut off by the end of the connection: it knows the process. ``mcp_servers`` as in mcp.servers,
+    ``directories`` as in directories.further.
     ``observer`` is the trace's: (direction, line, note).
     """
 
@@ -61,6 +57,7 @@ class AcpV1:
         observer: Observer | None = None,
         why_lost: Callable[[str], Awaitable[Failure]] | None = None,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        directories: Sequence[str] = (),
         login: str = "log in with the agent's own program, then :AcpRestart",
     ) -> None:
         self.info: AgentInfo | None = None
@@ -69,11 +66,21 @@ class AcpV1:
         self._label = label
         self._login = login
         self._why_lost = why_lost
-        self._mcp_settings = mcp_servers
-        self._mcp_takes = wire.McpCapabilities()
         self._links = Links()
         observe: Observer = observer or (lambda direction, data, text: None)
         self._incoming = Incoming(self._links, sink, files, questions, observe)
+        self._lifecycle = Lifecycle(
+            self._links,
+            self._incoming,
+            sink,
+            questions,
+            ask=self._ask,
+            info=self._info,
+            alive=self._alive,
+            label=label,
+            mcp_servers=mcp_servers,
+            folders=directories,
+        )
         self._group: TaskGroup | None = None
         self._peer = Peer(transport, self._incoming, spawn=self._spawn, observer=observe)
 
@@ -102,7 +109,6 @@ class AcpV1:
         """Negotiate, once per connection, before anything else (V1-23..32, V1-45)."""
         response = await self._ask("initialize", handshake.request(), codecs.INITIALIZED)
         handshake.check_version(response)
-        self._mcp_takes = response.agent_capabilities.mcp_capabilities
         self.info = handshake.info(response)
         return self.info
 
@@ -116,70 +122,28 @@ class AcpV1:
         await self._ask("authenticate", wire.AuthenticateRequest(method_id=method_id), codecs.DONE)
 
     async def new_session(self, session: Session) -> None:
-        """Create it, and apply what came for it before its id did (V1-46, V1-47, V1-59)."""
-        mcp, problems = servers(self._mcp_settings, self._mcp_takes)
-        request = sessions.NewSessionRequest(
-            cwd=session.cwd, mcp_servers=mcp, additional_directories=self._roots(session)
-        )
+        """V1-46, V1-47, V1-59."""
+        await self._lifecycle.new(session)
 
-        def created(response: sessions.NewSessionResponse) -> None:
-            link = self._links.add(session, response.session_id)
-            self._opened(link, response, problems, options=offered(response) or [])
-            for update in self._links.take(response.session_id):
-                self._incoming.update(link, update)
+    async def resume_session(self, session: Session, remote_id: str) -> int | None:
+        """V1-49..52."""
+        return await self._lifecycle.take_up(session, remote_id, replay=False)
 
-        self._links.creating += 1
-        try:
-            await self._ask("session/new", request, codecs.SESSION_CREATED, created)
-        finally:
-            self._links.created()
+    async def load_session(self, session: Session, remote_id: str) -> int | None:
+        """V1-49..52."""
+        return await self._lifecycle.take_up(session, remote_id, replay=True)
 
-    async def resume_session(self, session: Session, remote_id: str) -> None:
-        """Take an old session up again: without replay if the agent can (V1-52), else with (V1-49..51).
+    async def fork_session(self, session: Session, remote_id: str) -> None:
+        """V1-62."""
+        await self._lifecycle.fork(session, remote_id)
 
-        What is replayed into a chat that shows the conversation already is dropped, until the next
-        prompt: some agents answer early and go on replaying.
-        """
-        mcp, problems = servers(self._mcp_settings, self._mcp_takes)
-        info = self._info()
-        link = self._links.add(session, remote_id)
-        arguments: dict[str, Any] = {
-            "session_id": remote_id,
-            "cwd": session.cwd,
-            "mcp_servers": mcp,
-            "additional_directories": self._roots(session),
-        }
-        try:
-            if info.can_resume:
-                await self._ask(
-                    "session/resume",
-                    sessions.ResumeSessionRequest(**arguments),
-                    codecs.SESSION_RESUMED,
-                    lambda response: self._opened(link, response, problems, options=offered(response)),
-                )
-            elif info.can_load:
-                await self._load(link, sessions.LoadSessionRequest(**arguments), problems)
-            else:
-                raise AgentError(Failure(f"{self._label} cannot resume a session", kind="unsupported"))
-        except BaseException:
-            self._links.remove(session)
-            raise
+    async def list_sessions(self, cwd: str | None = None) -> SessionList:
+        """V1-53..56."""
+        return await self._lifecycle.listing(cwd)
 
-    async def _load(self, link: Link, request: sessions.LoadSessionRequest, problems: list[str]) -> None:
-        session = link.session
-        link.replay = "drop" if session.items else "show"
-
-        def loaded(response: sessions.LoadSessionResponse) -> None:
-            self._incoming.flush(link)
-            self._sink.apply(session, ReplayEnded())
-            self._opened(link, response, problems, options=offered(response))
-
-        self._sink.apply(session, ReplayStarted())
-        try:
-            await self._ask("session/load", request, codecs.SESSION_LOADED, loaded)
-        finally:
-            if session.replaying:
-                self._sink.apply(session, ReplayEnded())
+    async def delete_session(self, remote_id: str) -> None:
+        """V1-57."""
+        await self._lifecycle.delete(remote_id)
 
     async def prompt(self, session: Session, blocks: Sequence[Block]) -> None:
         """Send a prompt and stay until the turn is over (V1-67..75, V1-83). Never raises AgentError."""
@@ -189,7 +153,7 @@ class AcpV1:
             self._sink.apply(session, TurnEnded("error", failure))
             return
         async with link.one_prompt:
-            self._replay_over(link)
+            link.replay = "no"
             link.prompting = True
             try:
                 await self._prompt(link, blocks)
@@ -234,20 +198,8 @@ class AcpV1:
             return  # the turn ends as lost
 
     async def close_session(self, session: Session) -> None:
-        """End the session; one the agent does not know any more is closed, too (V1-58)."""
-        link = self._links.of(session)
-        if link is None:
-            return
-        self._questions.cancel_all(session, "close")
-        try:
-            if self._info().can_close:
-                request = sessions.CloseSessionRequest(session_id=link.remote_id)
-                await self._ask("session/close", request, codecs.DONE)
-        except AgentError as error:
-            if error.failure.code != NOT_FOUND:
-                raise
-        finally:
-            self._links.remove(session)
+        """V1-58."""
+        await self._lifecycle.close(session)
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
         """Set an option by the method its source wants (V1-143, V1-152, V1-153). Raises AgentError."""
@@ -277,30 +229,6 @@ class AcpV1:
                     session, OptionsSet(config_options(response.config_options))
                 ),
             )
-
-    def _opened(
-        self,
-        link: Link,
-        setup: sessions.SessionSetup,
-        problems: Sequence[str],
-        options: Sequence[Option] | None,
-    ) -> None:
-        """The agent has the session: apply what its answer says (V1-142, V1-145, V1-149)."""
-        session = link.session
-        self._sink.apply(session, SessionOpened(link.remote_id, self._info()))
-        if options is not None:
-            self._sink.apply(session, OptionsSet(options))
-        for problem in problems:
-            self._sink.apply(session, self._note(session, problem))
-
-    def _replay_over(self, link: Link) -> None:
-        """The user goes on. A load that replayed nothing has perhaps restored nothing: say so (C12)."""
-        if link.replay != "no" and not link.replayed:
-            self._sink.apply(
-                link.session,
-                self._note(link.session, f"{self._label} restored nothing: it may not remember this session"),
-            )
-        link.replay = "no"
 
     def _turn_over(self, link: Link, stop: str | None, error: Failure | None = None) -> None:
         """End the turn; the first end counts. Questions still open are answered now (V1-134)."""
@@ -340,14 +268,10 @@ class AcpV1:
             raise AgentError(Failure("the agent is not connected", kind="transport", remedy=":AcpRestart"))
         return self.info
 
-    def _roots(self, session: Session) -> list[str]:
-        """The directories besides cwd, where the agent takes them (V1-59, V1-60)."""
-        if not self._info().additional_directories:
-            return []
-        return [root for root in session.roots if root != session.cwd]
-
-    def _note(self, session: Session, title: str) -> Event:
-        return NoteShown(Note(f"acp-{session.arrival + 1}", "warning", title))
+    async def _alive(self) -> None:
+        """Raise AgentError when the connection is lost."""
+        if self._peer.lost is not None:
+            raise AgentError(await self._lost(ConnectionLostError(self._peer.lost)))
 
     def _spawn(self, start: Callable[[], Awaitable[None]]) -> None:
         assert self._group is not None, "only run() receives requests"

@@ -153,6 +153,15 @@ class ResumeSessionResponse(SessionSetup, frozen=True):
     pass
 
 
+class ForkSessionRequest(Wire, frozen=True):
+    """Of the unstable schema; answered as ``session/new`` is (V1-62)."""
+
+    session_id: str
+    cwd: str
+    mcp_servers: NullList[McpServer] = field(default_factory=list)
+    additional_directories: NullList[str] = field(default_factory=list)
+
+
 class ListSessionsRequest(Wire, frozen=True):
     cwd: str | None = None
     cursor: str | None = None

@@ -1,0 +1,109 @@
+"""How a chat gets its session: a new one, the one it had, or one the agent knows from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from acp_nvim.session.entities import Failure, Message, Session
+from acp_nvim.session.ports import Agent, AgentError
+from acp_nvim.view.look import plural
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+How = Literal["new", "loaded", "resumed", "forked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """A session of the agent's that a chat is to show, or (``fork``) to go on from.
+
+    ``directories``: those it had besides its folder, as the agent says.
+    """
+
+    id: str
+    fork: bool = False
+    directories: Sequence[str] = ()
+
+
+async def open_session(chat: Chat, agent: Agent) -> How:
+    """Give the chat its session, and note what happened to an old one. Raises AgentError."""
+    if chat.old is not None:
+        how = await _take_up(chat, agent, chat.old)
+        _tell_directories(chat, chat.old)
+        chat.old, chat.continues = None, True
+        return how
+    if await _resume(chat, agent):
+        return "resumed"
+    await agent.new_session(chat.session)
+    return "new"
+
+
+async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:
+    name, session = chat.session.agent, chat.session
+    if old.fork:
+        await agent.fork_session(session, old.id)
+        chat.note("info", f"forked: {name} remembers what was said before. It is not shown here.")
+        return "forked"
+    again = bool(session.items)  # of an attempt that failed in the middle
+    replayed = await agent.load_session(session, old.id)
+    if replayed is None:
+        chat.note("info", f"resumed: {name} does not repeat what was said before")
+        return "resumed"
+    if not replayed:
+        chat.note("warning", f"{name} restored nothing: it may not remember this session")
+    elif again:
+        chat.note("warning", "loaded; what stands above was cut short when it was loaded before")
+    else:
+        chat.note("info", f"loaded {plural(_messages(session), 'message')}")
+    return "loaded"
+
+
+def _messages(session: Session) -> int:
+    return sum(isinstance(item, Message) and item.role != "thought" for item in session.items)
+
+
+def _tell_directories(chat: Chat, old: Old) -> None:
+    """What the user did not name is not opened to an agent because it says so: the user is told."""
+    missing = [folder for folder in old.directories if folder not in chat.session.roots]
+    if missing:
+        chat.note(
+            "warning",
+            "this session had more folders, which it does not have now:",
+            [*missing, f"set agents.{chat.session.agent}.directories, then :AcpRestart"],
+        )
+
+
+async def _resume(chat: Chat, agent: Agent) -> bool:
+    """Take up the session the chat had, if something was said in it; else a new one has to be made.
+
+    An agent that refuses has forgotten it: that is told, and is no failure.
+    """
+    name, old, info = chat.session.agent, chat.session.remote_id, agent.info
+    if old is None or info is None or not (chat.session.turns or chat.reopened or chat.continues):
+        return False
+    if not (info.can_resume or info.can_load):
+        chat.note("warning", f"{name} cannot resume: it does not remember this chat")
+        return False
+    if not chat.session.items:
+        # What a load replays is left out when something is shown already: it stands above.
+        chat.note("info", f"{name} was started again")
+    try:
+        replayed = await agent.resume_session(chat.session, old)
+    except AgentError as error:
+        if ends_all(error.failure):
+            raise
+        chat.note("warning", f"{name} does not remember this chat: {error.failure.message}")
+        return False
+    if replayed == 0:
+        chat.note("warning", f"{name} restored nothing: it may not remember this chat")
+    else:
+        chat.note("info", f"resumed: {name} remembers this chat")
+    return True
+
+
+def ends_all(failure: Failure) -> bool:
+    """Whether a request failed because of the agent as a whole: nothing else will work either."""
+    return failure.kind in ("auth", "transport", "cancelled")
