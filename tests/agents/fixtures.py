@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.outgoing import Outgoing
 from tests.plugin.poll import PATIENCE, eventually
 
 Json = dict[str, Any]
@@ -38,7 +39,10 @@ class ScriptedAgent:
         return {"command": self.command}
 
     def rows(self) -> list[Json]:
-        """The whole log: ``{t, msg}`` for messages, ``{t, raw}`` for other lines, ``{t, event, …}``."""
+        """The whole log: ``{t, msg}`` for messages, ``{t, raw}`` for other lines, ``{t, event, …}``.
+
+        An answer has ``to``, too: the method it answers.
+        """
         if not self.log_path.exists():
             return []
         lines = self.log_path.read_text(encoding="utf-8").split("\n")[:-1]  # the last one may be half written
@@ -65,6 +69,23 @@ class ScriptedAgent:
         """All answers to the agent's request ``ident`` so far (there should be one)."""
         return [m for m in self.log() if "method" not in m and m.get("id") == ident]
 
+    def problems(self) -> list[str]:
+        """What was not ACP of all that its client has written."""
+        found: list[str] = []
+        checked = Outgoing()
+        for row in self.rows():
+            if row.get("event") == "start":
+                checked = Outgoing()
+            if "raw" in row:
+                found.append(f"not JSON: {row['raw']}")
+            if "msg" in row:
+                if "to" in row:
+                    checked.asked(row["msg"].get("id"), row["to"])
+                checked.said(row["msg"])
+                found += checked.problems
+                checked.problems.clear()
+        return found
+
     def wait(self, method: str, count: int = 1, timeout: float = PATIENCE) -> Json:
         """Wait until ``count`` messages of ``method`` have been received and return the last of them."""
         found = eventually(
@@ -79,8 +100,8 @@ MakeAgent = Callable[..., ScriptedAgent]
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> MakeAgent:
-    """A function that writes a script and returns its agent.
+def _agents(tmp_path: Path) -> tuple[MakeAgent, list[ScriptedAgent]]:
+    """The function below, and the agents it made.
 
     ``on``: method -> actions, or a list of plays for the 1st, 2nd, … message. The other keywords are the
     script's: ``start``, ``eof``, ``sigterm``. Nothing given: an agent that is correct and says nothing.
@@ -103,7 +124,21 @@ def agent(tmp_path: Path) -> MakeAgent:
         made.append(ScriptedAgent(script, log))
         return made[-1]
 
-    return make
+    return make, made
+
+
+@pytest.fixture
+def agent(_agents: tuple[MakeAgent, list[ScriptedAgent]]) -> Iterator[MakeAgent]:
+    """A function that writes a script and returns its agent. In the end, all its client wrote must be ACP."""
+    make, made = _agents
+    yield make
+    assert [problem for each in made for problem in each.problems()] == []
+
+
+@pytest.fixture
+def unchecked_agent(_agents: tuple[MakeAgent, list[ScriptedAgent]]) -> MakeAgent:
+    """The same, for tests that talk to it by hand."""
+    return _agents[0]
 
 
 def _plays(actions: Sequence[Any]) -> list[list[Any]]:

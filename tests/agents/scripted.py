@@ -32,6 +32,7 @@ In all strings: ``$session`` the session of the message that started the play (o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -61,6 +62,8 @@ DEFAULTS: dict[str, list[Json]] = {
     "session/close": [{"reply": {}}],
 }
 
+LONGEST = 1 << 20  # bytes of a line that may hold a request
+
 SLEEPER = (
     "import signal, sys, time\n"
     "if sys.argv[2] == '1': signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -82,6 +85,8 @@ class Player:
         self._news = threading.Condition()
         self._counts: dict[str, int] = {}
         self._answered: set[str] = set()
+        self._asked: dict[str, str] = {}  # our requests: id (as JSON) -> method
+        self._line = b""  # what was written of a line that has no end yet
         self._names: dict[str, str] = {"session": "s1", "cwd": "", "text": "", "pid": str(os.getpid())}
         self._sessions = 0
 
@@ -106,10 +111,12 @@ class Player:
         except ValueError:
             self.log(raw=line.decode("utf-8", "replace"))
             return
-        self.log(msg=message)
         if not isinstance(message, dict):
+            self.log(msg=message)
             return
         method = message.get("method")
+        asked = None if "method" in message else self._asked.get(json.dumps(message.get("id")))
+        self.log(msg=message, **({"to": asked} if asked else {}))
         with self._news:
             if method is None:
                 self._answered.add(json.dumps(message.get("id")))
@@ -210,9 +217,22 @@ class Player:
 
     def write(self, data: bytes) -> None:
         with self._writing:
+            self.remember(data)
             view = memoryview(data)
             while view:
                 view = view[os.write(1, view) :]
+
+    def remember(self, data: bytes) -> None:
+        """Note the requests in what is written, so that the log tells which one an answer answers."""
+        *lines, self._line = (self._line + data).split(b"\n")
+        for line in lines:
+            if b'"id"' not in line or b'"method"' not in line:
+                continue
+            with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
+                message = json.loads(line)
+                self._asked[json.dumps(message["id"])] = message["method"]
+        if len(self._line) > LONGEST:
+            self._line = b""
 
     def split(self, message: Any, at: list[int], pause_ms: float) -> None:
         data = encode(message)

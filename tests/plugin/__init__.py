@@ -1,6 +1,6 @@
 """The project's pytest plugin: a real Neovim for tests, headless or with a screen."""
 
-from ..agents.fixtures import agent
+from ..agents.fixtures import _agents, agent, unchecked_agent
 from .fixtures import (
     StartNvim,
     StartScreen,
@@ -32,6 +32,7 @@ __all__ = (
     "Screen",
     "StartNvim",
     "StartScreen",
+    "_agents",
     "_started",
     "agent",
     "anyio_backend",
@@ -50,4 +51,5 @@ __all__ = (
     "short_tmp",
     "start_nvim",
     "start_screen",
+    "unchecked_agent",
 )

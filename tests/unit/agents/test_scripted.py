@@ -52,6 +52,12 @@ class Wire:
 
 
 @pytest.fixture
+def agent(unchecked_agent: MakeAgent) -> MakeAgent:
+    """What these tests say to it by hand is not always ACP."""
+    return unchecked_agent
+
+
+@pytest.fixture
 def wire() -> Iterator[Callable[[ScriptedAgent], Wire]]:
     started: list[Wire] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+from tests.conformance.outgoing import Outgoing
 from tests.unit.session.build import timeline
 
 from acp_nvim.protocol.acp_v1 import AcpV1
@@ -29,12 +31,13 @@ HELLO: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {}}
 
 
 class MemoryLines:
-    """rpc.Lines: what the agent writes is pushed, what the client writes is kept in order."""
+    """rpc.Lines: what the agent writes is pushed, what the client writes is kept in order, and checked."""
 
     def __init__(self) -> None:
         self._push, self._pull = anyio.create_memory_object_stream[list[bytes]](math.inf)
         self.sent: list[dict[str, Any]] = []
         self.broken = False
+        self._checked = Outgoing()
 
     async def lines(self) -> AsyncGenerator[list[bytes], None]:
         async for batch in self._pull:
@@ -43,19 +46,26 @@ class MemoryLines:
     async def send(self, message: bytes) -> None:
         if self.broken:
             raise TransportClosedError
+        assert b"\n" not in message
         self.sent.append(json.loads(message))
+        self._checked.said(self.sent[-1])
         await anyio.lowlevel.checkpoint()
 
     def push(self, *messages: Mapping[str, Any] | bytes) -> None:
         """The lines of one read."""
+        for message in messages:
+            with contextlib.suppress(ValueError, RecursionError):
+                self._checked.heard(json.loads(message) if isinstance(message, bytes) else message)
         self._push.send_nowait([m if isinstance(m, bytes) else json.dumps(m).encode() for m in messages])
 
     def end(self) -> None:
         self._push.close()
 
     def close(self) -> None:
+        """Release it, and see that all the client wrote was ACP."""
         self._push.close()
         self._pull.close()
+        assert self._checked.problems == []
 
 
 class FakeFiles:
