@@ -16,7 +16,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 from tests.replay.compact import session_text
-from tests.unit.protocol.acp_v1.bench import FakeQuestions, MemoryLines
+from tests.unit.protocol.acp_v1.bench import FakeQuestions, FakeTerminals, MemoryLines
 
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.session.entities import Block, Option, Session
@@ -88,6 +88,7 @@ class _Connection:
             sink=self._store,
             files=self._files,
             questions=self._questions,
+            terminals=FakeTerminals(),
             observer=lambda direction, data, text: self._observed(text),
         )
         self._ids: dict[int, int] = {}  # recorded id of the client -> ours

@@ -16,6 +16,7 @@ from acp_nvim.process.spawn import Spawner
 from acp_nvim.service.files import PROTECTED, FileService
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.service.roots import inside
+from acp_nvim.service.terminals import TerminalService
 from acp_nvim.session.entities import Failure, Item, Permission, Session
 from acp_nvim.session.events import Event
 from acp_nvim.session.store import Store
@@ -70,10 +71,15 @@ class App:
         self._secrets = Secrets()
         self._secrets.add_environment(os.environ)  # agents inherit it, and some print what they were given
         self._spawner = Spawner()
+        self._terminals = TerminalService(
+            self._spawner, self._store, self._questions, spawn, ask=self._asks_about_commands
+        )
+        self._store.subscribe(self._terminals.on_event)
         self._services = Services(
             sink=self._store,
             files=self._files,
             questions=self._questions,
+            terminals=self._terminals,
             spawner=self._spawner,
             secrets=self._secrets,
             clock=time.time,
@@ -187,6 +193,7 @@ class App:
         self._announcer.remove(chat)
         self._follow.remove(chat.session)
         self._files.forget(chat.session)
+        self._terminals.close(chat.session)
         self._store.remove(chat.session)
         if not self._registry.sharing(chat.connection):
             await chat.connection.stop()
@@ -242,6 +249,10 @@ class App:
         files = self._settings.get("files")
         protected = files.get("protected") if isinstance(files, dict) else None
         return [str(each) for each in protected] if isinstance(protected, list) else list(PROTECTED)
+
+    def _asks_about_commands(self) -> bool:
+        permission = self._settings.get("permission")
+        return isinstance(permission, dict) and permission.get("terminal") == "ask"
 
     def _touch(self, session: Session, _event: Event, touched: Sequence[Item]) -> None:
         chat = self._registry.of(session)

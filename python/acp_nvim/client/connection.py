@@ -12,7 +12,7 @@ from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.rpc_errors import GONE
 from acp_nvim.session.entities import AgentInfo, Failure
-from acp_nvim.session.ports import Agent, AgentError, Files, Questions, Sink
+from acp_nvim.session.ports import Agent, AgentError, Files, Questions, Sink, Terminals
 from acp_nvim.transport.stdio import StdioTransport
 
 from .launch import Launch, resolve
@@ -35,6 +35,7 @@ class Services:
     sink: Sink
     files: Files
     questions: Questions
+    terminals: Terminals
     spawner: Spawner
     secrets: Secrets
     clock: Callable[[], float]
@@ -154,6 +155,7 @@ class Connection:
                 sink=self._services.sink,
                 files=self._services.files,
                 questions=self._services.questions,
+                terminals=self._services.terminals,
                 label=self.agent,
                 observer=self.trace.record,
                 why_lost=self._why_lost,

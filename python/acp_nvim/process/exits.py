@@ -14,13 +14,14 @@ def describe_exit(code: int | None) -> str:
     if code is None:
         return "is still running, but closed its output"
     if code < 0:
-        return f"was ended by {_signal_name(-code)}"
-    if code > 128 and (name := _signal_name(code - 128)).startswith("SIG"):
+        return f"was ended by {signal_name(-code)}"
+    if code > 128 and (name := signal_name(code - 128)).startswith("SIG"):
         return f"ended with exit code {code} ({name})"
     return f"ended with exit code {code}"
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """``SIGTERM`` for 15; ``signal 99`` for a number this system has no name for."""
     try:
         return signal.Signals(number).name
     except ValueError:

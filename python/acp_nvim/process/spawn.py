@@ -1,4 +1,4 @@
-"""Start an agent in a process group of its own, and end it with all it started."""
+"""Start a program in a process group of its own, and end it with all it started."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import os
 import signal
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -18,7 +20,9 @@ from .reaper import Reaper
 from .streams import ChildProtocol
 from .tree import Row, family, groups
 
-__all__ = ("AgentProcess", "LaunchError", "Spawner")
+__all__ = ("AgentProcess", "Child", "LaunchError", "Launched", "Spawner")
+
+P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 
 EOF_GRACE = 0.5
 """Seconds an agent has to end by itself after its stdin was closed."""
@@ -28,29 +32,27 @@ KILL_GRACE = 2.0
 """Seconds to wait for what was killed to be gone; only processes that the kernel holds take longer."""
 
 
-class AgentProcess:
-    """A running agent. Its owner must call ``stop`` in the end, also when it ended by itself.
+@dataclass(frozen=True, slots=True)
+class Launched(Generic[P]):
+    """What ``Spawner.launch`` started."""
 
-    ``stdin`` and ``stdout`` are byte streams, ``stderr`` the last 64 KiB of what it wrote there.
-    """
+    transport: asyncio.SubprocessTransport
+    protocol: P
+    marker: str
+    reaper: Reaper
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        transport: asyncio.SubprocessTransport,
-        protocol: ChildProtocol,
-        marker: str,
-        reaper: Reaper,
-    ) -> None:
+
+class Child:
+    """A running program. Its owner must call ``stop`` in the end, also when it ended by itself."""
+
+    def __init__(self, argv: Sequence[str], started: Launched[Any], exited: anyio.Event) -> None:
         self.argv = tuple(argv)
-        self.pid: int = transport.get_pid()
-        self.marker = marker
-        self.stdin = protocol.stdin
-        self.stdout = protocol.stdout
-        self.stderr = protocol.stderr
-        self._transport = transport
-        self._exited = protocol.exited
-        self._reaper = reaper
+        self.pid: int = started.transport.get_pid()
+        self.marker = started.marker
+        self._transport = started.transport
+        self._exited = exited
+        self._reaper = started.reaper
+        self._root = self.pid  # its process group; -1: none of ours any more
         self._stopping = anyio.Lock()
         self._stopped = False
 
@@ -59,21 +61,17 @@ class AgentProcess:
         """Exit code, negative for a signal, None while it runs."""
         return self._transport.get_returncode()
 
-    def describe_exit(self) -> str:
-        """Say how it ended, to be read after its name ("ended with exit code 3", "was ended by SIGKILL")."""
-        return describe_exit(self.returncode)
-
     async def wait(self) -> int:
-        """Wait until the agent itself has ended (what it started may live on) and return its exit code."""
+        """Wait until the program itself has ended (what it started may live on) and return its exit code."""
         await self._exited.wait()
         code = self.returncode
         assert code is not None
         return code
 
     async def stop(self) -> None:
-        """End the agent and all it started; return when that is gone. Calling it again does no harm.
+        """End the program and all it started; return when that is gone. Calling it again does no harm.
 
-        Order: close stdin, 500 ms, SIGTERM to the groups of all descendants, 2 s, SIGKILL. Not interrupted
+        Order: what ``_ask`` does, SIGTERM to the groups of all descendants, 2 s, SIGKILL. Not interrupted
         by cancellation, which would leave processes alive; it is over within 5 s.
         """
         with anyio.CancelScope(shield=True):
@@ -82,12 +80,13 @@ class AgentProcess:
                     await self._stop()
                     self._stopped = True
 
+    async def _ask(self) -> None:
+        """Let it end by itself, where there is a way to tell it so."""
+
     async def _stop(self) -> None:
-        # Looked at before, too: once the agent is gone, nobody can tell whose children its orphans were.
+        # Looked at before, too: once the program is gone, nobody can tell whose children its orphans were.
         rows = await self._family(set())
-        await self.stdin.aclose()
-        with anyio.move_on_after(EOF_GRACE):
-            await self._exited.wait()
+        await self._ask()
         rows = await self._family(rows)
         for signum, patience in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
             _signal(rows, signum)
@@ -109,7 +108,29 @@ class AgentProcess:
         return rows
 
     async def _family(self, known: set[Row]) -> set[Row]:
-        return await to_thread.run_sync(family, self.pid, f"{MARKER}={self.marker}", known)
+        return await to_thread.run_sync(family, self._root, f"{MARKER}={self.marker}", known)
+
+
+class AgentProcess(Child):
+    """An agent. ``stdin`` and ``stdout`` are byte streams, ``stderr`` the last 64 KiB it wrote there.
+
+    To end it, its stdin is closed first; then it has 500 ms to go by itself.
+    """
+
+    def __init__(self, argv: Sequence[str], started: Launched[ChildProtocol]) -> None:
+        super().__init__(argv, started, started.protocol.exited)
+        self.stdin = started.protocol.stdin
+        self.stdout = started.protocol.stdout
+        self.stderr = started.protocol.stderr
+
+    def describe_exit(self) -> str:
+        """Say how it ended, to be read after its name ("ended with exit code 3", "was ended by SIGKILL")."""
+        return describe_exit(self.returncode)
+
+    async def _ask(self) -> None:
+        await self.stdin.aclose()
+        with anyio.move_on_after(EOF_GRACE):
+            await self._exited.wait()
 
 
 def _signal(rows: set[Row], signum: signal.Signals) -> None:
@@ -121,37 +142,56 @@ def _signal(rows: set[Row], signum: signal.Signals) -> None:
 
 
 class Spawner:
-    """Starts agents. One for the host: it owns the reaper."""
+    """Starts agents and their commands. One for the host: it owns the reaper."""
 
     def __init__(self, base: Mapping[str, str] | None = None) -> None:
         """``base``: the environment to start from; default: the host's own."""
         self.reaper = Reaper()
         self._base = base
 
+    def environment(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the cleaned environment with ``env`` on top of it."""
+        return {**clean_environment(os.environ if self._base is None else self._base), **(env or {})}
+
     async def start(
         self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None
     ) -> AgentProcess:
-        """Start ``argv`` in ``cwd`` (absolute), with ``env`` on top of the cleaned environment.
+        """Start an agent: ``argv`` in ``cwd`` (absolute), with ``env`` on top of the cleaned environment.
 
         Raises LaunchError when it cannot be run. No shell is involved.
         """
+        pipe = asyncio.subprocess.PIPE
+        started = await self.launch(ChildProtocol, argv, cwd, env, stdin=pipe, stdout=pipe, stderr=pipe)
+        return AgentProcess(argv, started)
+
+    async def launch(
+        self,
+        protocol: Callable[[], P],
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str] | None,
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+    ) -> Launched[P]:
+        """Start a program in a session of its own, with a marker and under the reaper's watch.
+
+        Raises LaunchError when it cannot be run.
+        """
         marker = str(uuid.uuid4())
-        environment = {
-            **clean_environment(os.environ if self._base is None else self._base),
-            **(env or {}),
-            MARKER: marker,
-        }
+        environment = {**self.environment(env), MARKER: marker}
         program = find_command(argv, cwd=cwd, path=environment.get("PATH", os.defpath))
         loop = asyncio.get_running_loop()
         self.reaper.watch(marker)
         try:
-            transport, protocol = await loop.subprocess_exec(
-                ChildProtocol,
+            transport, made = await loop.subprocess_exec(
+                protocol,
                 program,
                 *argv[1:],
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
                 cwd=cwd,
                 env=environment,
                 start_new_session=True,
@@ -162,4 +202,4 @@ class Spawner:
                 raise explain(argv, program, cwd, error) from error
             raise
         self.reaper.watch(marker, transport.get_pid())
-        return AgentProcess(argv, transport, protocol, marker, self.reaper)
+        return Launched(transport, made, marker, self.reaper)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from .terminals import Terminal
+
 Role: TypeAlias = Literal["user", "agent", "thought"]
 Origin: TypeAlias = Literal["local", "live", "replay"]
 SessionState: TypeAlias = Literal["starting", "idle", "running", "requires_action", "busy", "closed", "lost"]
@@ -167,6 +169,8 @@ class ToolCall:
     unanswered: bool = False  # the turn ended in an error or was lost before a final status came
     permissions: list[Permission] = field(default_factory=list)  # in order of asking, all states
     proposed: list[Diff] = field(default_factory=list)  # the changes the user was last asked about
+    terminals: list[Terminal] = field(default_factory=list)  # those of the content, else those told of apart
+    told_terminals: list[str] = field(default_factory=list)  # ids the agent told of apart from the content
     meta: dict[str, Any] = field(default_factory=dict)
     started: float = 0.0
     ended: float | None = None
@@ -285,10 +289,15 @@ class ToolSubject:
 
 @dataclass(frozen=True, slots=True)
 class CommandSubject:
-    """The question is about running a command. Both in full; ``cwd`` None = not said."""
+    """The question is about running a command. Both in full; ``cwd`` None = not said.
+
+    Of a question of ours: ``real_cwd`` is the folder without links, ``why`` is outside (the folder) or other.
+    """
 
     command: str
     cwd: str | None = None
+    real_cwd: str | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,6 +488,7 @@ class Session:
     plans: dict[str, Plan] = field(default_factory=dict)
     compactions: dict[str, Compaction] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
+    terminals: dict[str, Terminal] = field(default_factory=dict)
     options: list[Option] = field(default_factory=list)
     commands: list[Command] = field(default_factory=list)
     usage: Usage | None = None

@@ -28,6 +28,7 @@ from .entities import (
     ToolContent,
     Usage,
 )
+from .terminals import Exit, Owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,39 @@ class ToolAppend:
 
     id: str
     content: ToolContent
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalPatch:
+    """Create or patch a terminal. ``call``: a tool call whose content need not name it, and shows it.
+
+    ``stopped``: the agent has asked for its end. ``owner`` counts when it is created.
+    """
+
+    id: str
+    owner: Owner = "client"
+    command: str | UnsetType | None = UNSET
+    cwd: str | UnsetType | None = UNSET
+    exit: Exit | UnsetType | None = UNSET
+    stopped: bool | UnsetType = UNSET
+    released: bool | UnsetType = UNSET
+    call: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalSet:
+    """What a terminal shows, from its beginning (v2)."""
+
+    id: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalBytes:
+    """What a command wrote, after what it wrote before."""
+
+    id: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +257,9 @@ Event: TypeAlias = (
     | MessageSet
     | ToolPatch
     | ToolAppend
+    | TerminalPatch
+    | TerminalSet
+    | TerminalBytes
     | PlanSet
     | PlanRemoved
     | StateSet

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .entities import AgentInfo, Block, Failure, Permission, Session, SessionList
 from .events import Event
+from .terminals import Exit
 
 
 class AgentError(Exception):
@@ -43,6 +45,39 @@ class Files(Protocol):
     async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str: ...
 
     async def write(self, session: Session, path: str, text: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """What an agent wants to run. ``cwd`` None: the session's. ``limit``: bytes of output it wants."""
+
+    command: str
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    limit: int | None = None
+
+
+class Terminals(Protocol):
+    """Commands for agents (design.md section 5, Terminals). Raises RequestError.
+
+    A terminal is known to the session it was created for alone, until it is released (V1-189, V1-194).
+    """
+
+    async def create(self, session: Session, line: CommandLine) -> str:
+        """Start a command, or not after a question; returns the terminal's id (V1-176)."""
+
+    def output(self, session: Session, terminal_id: str) -> tuple[str, bool, Exit | None]:
+        """What it wrote, whether the beginning is missing, and how it ended if it has (V1-182)."""
+
+    async def wait(self, session: Session, terminal_id: str) -> Exit:
+        """Wait for the end of the command (V1-184)."""
+
+    async def kill(self, session: Session, terminal_id: str) -> None:
+        """End the command with all it started; the terminal stays (V1-186)."""
+
+    async def release(self, session: Session, terminal_id: str) -> None:
+        """End the command, and know the terminal no more (V1-187)."""
 
 
 class Questions(Protocol):

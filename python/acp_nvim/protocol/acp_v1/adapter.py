@@ -19,7 +19,7 @@ from acp_nvim.session.events import (
     TurnCancelling,
     TurnEnded,
 )
-from acp_nvim.session.ports import AgentError, Files, Questions, Sink
+from acp_nvim.session.ports import AgentError, Files, Questions, Sink, Terminals
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import connection as wire
 from acp_nvim.wire.acp_v1 import session as sessions
@@ -53,6 +53,7 @@ class AcpV1:
         sink: Sink,
         files: Files,
         questions: Questions,
+        terminals: Terminals,
         label: str = "the agent",
         observer: Observer | None = None,
         why_lost: Callable[[str], Awaitable[Failure]] | None = None,
@@ -68,7 +69,7 @@ class AcpV1:
         self._why_lost = why_lost
         self._links = Links()
         observe: Observer = observer or (lambda direction, data, text: None)
-        self._incoming = Incoming(self._links, sink, files, questions, observe)
+        self._incoming = Incoming(self._links, sink, files, questions, terminals, observe)
         self._lifecycle = Lifecycle(
             self._links,
             self._incoming,

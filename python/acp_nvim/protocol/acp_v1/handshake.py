@@ -9,13 +9,19 @@ from acp_nvim.wire.acp_v1 import connection as wire
 
 VERSION = 1
 
+# What the adapters of Claude Code and Codex look for: they run commands themselves, and tell in ``_meta``
+# what these write (display.py).
+META = {"terminal_output": True, "terminal_output_delta": True}
+
 
 def request() -> wire.InitializeRequest:
     """Exactly what is implemented, and nothing else (V1-24, V1-25, V1-26)."""
     return wire.InitializeRequest(
         protocol_version=VERSION,
         client_capabilities=wire.ClientCapabilities(
-            fs=wire.FileSystemCapabilities(read_text_file=True, write_text_file=True)
+            fs=wire.FileSystemCapabilities(read_text_file=True, write_text_file=True),
+            terminal=True,
+            meta=META,
         ),
         client_info=wire.Implementation(name="acp.nvim", title="acp.nvim", version=__version__),
     )

@@ -20,13 +20,14 @@ from acp_nvim.session.events import (
     TurnCancelling,
     Unknown,
 )
-from acp_nvim.session.ports import Files, Questions, RequestError, Sink
+from acp_nvim.session.ports import Files, Questions, RequestError, Sink, Terminals
 from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
 from acp_nvim.wire.acp_v1.content import TextContent
 
 from .failures import NOT_FOUND
 from .links import Link, Links
 from .permission import permission
+from .terminals import TerminalRequests
 from .updates import event, tool_patch
 
 INVALID_PARAMS = -32602
@@ -40,13 +41,20 @@ class Incoming:
     """Decodes and dispatches. ``observe`` gets what could not be used, for the trace."""
 
     def __init__(
-        self, links: Links, sink: Sink, files: Files, questions: Questions, observe: Observer
+        self,
+        links: Links,
+        sink: Sink,
+        files: Files,
+        questions: Questions,
+        terminals: Terminals,
+        observe: Observer,
     ) -> None:
         self._links = links
         self._sink = sink
         self._files = files
         self._questions = questions
         self._observe = observe
+        self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
 
     async def notification(self, method: str, params: Raw) -> None:
         """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, C08)."""
@@ -71,6 +79,8 @@ class Incoming:
             case "fs/write_text_file":
                 await self._write(params)
                 return None
+            case _ if method.startswith("terminal/"):
+                return await self._terminals.request(method, params)
             case _:
                 raise method_not_found(method)
 

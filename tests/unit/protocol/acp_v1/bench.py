@@ -18,8 +18,9 @@ from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.rpc import Direction
 from acp_nvim.session.entities import Block, Item, Note, Permission, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened, TurnStarted
-from acp_nvim.session.ports import RequestError
+from acp_nvim.session.ports import CommandLine, RequestError
 from acp_nvim.session.store import Store
+from acp_nvim.session.terminals import Exit
 from acp_nvim.transport import TransportClosedError
 
 PATIENCE = 10.0
@@ -86,6 +87,40 @@ class FakeFiles:
         self.texts[path] = text
 
 
+class FakeTerminals:
+    """ports.Terminals: what is asked is kept; ``ends`` lets those go on who wait for an end."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.answer: tuple[str, bool, Exit | None] = ("", False, None)
+        self.exit = Exit(0)
+        self.ends = anyio.Event()
+
+    async def create(self, session: Session, line: CommandLine) -> str:
+        self.calls.append(("create", session.id, line))
+        return "t1"
+
+    def output(self, session: Session, terminal_id: str) -> tuple[str, bool, Exit | None]:
+        self._known("output", session, terminal_id)
+        return self.answer
+
+    async def wait(self, session: Session, terminal_id: str) -> Exit:
+        self._known("wait", session, terminal_id)
+        await self.ends.wait()
+        return self.exit
+
+    async def kill(self, session: Session, terminal_id: str) -> None:
+        self._known("kill", session, terminal_id)
+
+    async def release(self, session: Session, terminal_id: str) -> None:
+        self._known("release", session, terminal_id)
+
+    def _known(self, method: str, session: Session, terminal_id: str) -> None:
+        if terminal_id != "t1":
+            raise RequestError(-32002, "unknown terminal", {"terminalId": terminal_id})
+        self.calls.append((method, session.id))
+
+
 class FakeQuestions:
     """ports.Questions: what is asked stays open until the test answers, or all are cancelled."""
 
@@ -136,6 +171,7 @@ class Bench:
         self.store.subscribe(self._saw)
         self.files = FakeFiles()
         self.questions = FakeQuestions(self.store)
+        self.terminals = FakeTerminals()
         self.session = self.new_session("s", "/ws")
         self.reason: str | None = None
         self.adapter = AcpV1(
@@ -143,6 +179,7 @@ class Bench:
             sink=self.store,
             files=self.files,
             questions=self.questions,
+            terminals=self.terminals,
             label="robo",
             observer=self._observe,
             **options,

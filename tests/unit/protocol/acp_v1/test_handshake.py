@@ -42,7 +42,11 @@ async def test_we_offer_exactly_what_is_there() -> None:
                 "method": "initialize",
                 "params": {
                     "protocolVersion": 1,
-                    "clientCapabilities": {"fs": {"readTextFile": True, "writeTextFile": True}},
+                    "clientCapabilities": {
+                        "fs": {"readTextFile": True, "writeTextFile": True},
+                        "terminal": True,
+                        "_meta": {"terminal_output": True, "terminal_output_delta": True},
+                    },
                     "clientInfo": {"name": "acp.nvim", "title": "acp.nvim", "version": __version__},
                 },
             }
