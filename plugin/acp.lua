@@ -17,8 +17,8 @@ local api = vim.api
 local function command(name, run, options)
   if options.complete then
     local complete = options.complete
-    options.complete = function(lead, line)
-      return require('acp.commands').complete(complete, lead, line)
+    options.complete = function(...)
+      return require('acp.commands').complete(complete, ...)
     end
   end
   api.nvim_create_user_command(name, function(args)
@@ -46,6 +46,11 @@ command(
   { nargs = '?', bar = true, complete = 'follow', desc = 'Follow the agent to its files' }
 )
 command('AcpDiff', 'diff', { nargs = '?', complete = 'changes', desc = "Show an agent's change as a diff" })
+command('AcpOptions', 'options', {
+  nargs = '*',
+  complete = 'options',
+  desc = "Set the agent's mode, model and other options",
+})
 command('AcpPermit', 'permit', { nargs = '?', complete = 'answers', desc = "Answer an agent's question" })
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
 command('AcpRestart', 'restart', { desc = 'Start the agent of this chat again' })
@@ -76,6 +81,9 @@ plug('follow', function()
 end)
 plug('diff', function()
   require('acp.commands').diff({ args = '' })
+end)
+plug('options', function()
+  require('acp.commands').options({ args = '' })
 end)
 plug('permit', function()
   require('acp.commands').permit({ args = '' })

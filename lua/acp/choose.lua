@@ -3,10 +3,14 @@ local M = {}
 
 local api = vim.api
 
+local NS = api.nvim_create_namespace('acp.choose')
+
 ---@class acp.ChooseOpts
 ---@field prompt string
 ---@field kind string
 ---@field format_item? fun(item: any): string default: tostring
+---@field group? fun(item: any): string? heading above the items that have it in common
+---@field current? integer the item that holds now: the cursor begins there
 
 ---Whether `vim.ui.select` is the user's. The built-in one blocks Neovim (0.10) and scrolls the screen up.
 ---@return boolean
@@ -19,12 +23,20 @@ end
 ---@param opts acp.ChooseOpts
 ---@param done fun(item: any)
 local function float(items, opts, done)
-  local lines = {}
+  local plain = require('acp.message').plain
+  local lines, at, row_of, group = {}, {}, {}, nil -- the item of each line; the line of each item
   for i, item in ipairs(items) do
-    lines[i] = (' %d  %s '):format(i, require('acp.message').plain(opts.format_item(item)))
+    local heading = opts.group and opts.group(item) or nil
+    if heading and heading ~= group then
+      table.insert(lines, (' %s '):format(plain(heading)))
+    end
+    group = heading
+    table.insert(lines, (' %' .. #tostring(#items) .. 'd  %s '):format(i, plain(opts.format_item(item))))
+    at[#lines], row_of[i] = i, #lines
   end
   vim.cmd.stopinsert() -- a float entered from Insert mode would stay in it
-  local footer = ('1-%d or <CR> picks · q leaves'):format(math.min(#items, 9))
+  local searches = #items > 9 and ' · / searches' or ''
+  local footer = ('1-%d or <CR> picks%s · q leaves'):format(math.min(#items, 9), searches)
   if require('acp.icons').kind() == 'ascii' then
     footer = footer:gsub(' ·', ',')
   end
@@ -33,6 +45,12 @@ local function float(items, opts, done)
     centre = true,
     footer = footer,
   })
+  api.nvim_win_set_cursor(win, { row_of[opts.current or 1], 0 })
+  for row, line in ipairs(lines) do
+    if not at[row] then
+      api.nvim_buf_set_extmark(buf, NS, row - 1, 0, { end_col = #line, hl_group = 'AcpNote' })
+    end
+  end
   local answered = false
   local function answer(item)
     if answered then
@@ -57,7 +75,10 @@ local function float(items, opts, done)
     end
   end
   map('<CR>', function()
-    answer(items[api.nvim_win_get_cursor(win)[1]])
+    local i = at[api.nvim_win_get_cursor(win)[1]]
+    if i then
+      answer(items[i])
+    end
   end)
   for _, key in ipairs({ 'q', '<Esc>' }) do
     map(key, function()
@@ -79,6 +100,14 @@ end
 function M.one(items, opts, done)
   opts = vim.tbl_extend('keep', opts, { format_item = tostring })
   if M.replaced() then
+    local format, group = opts.format_item, opts.group
+    opts.group, opts.current = nil, nil
+    if group then
+      opts.format_item = function(item)
+        local heading = group(item)
+        return heading and ('%s: %s'):format(heading, format(item)) or format(item)
+      end
+    end
     vim.ui.select(items, opts, done)
   else
     float(items, opts, done)

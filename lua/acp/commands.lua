@@ -131,6 +131,11 @@ function M.diff(args)
 end
 
 ---@param args {args: string}
+function M.options(args)
+  tell(require('acp.options.command').run(args.args))
+end
+
+---@param args {args: string}
 function M.permit(args)
   local choice = vim.trim(args.args)
   tell(require('acp').permit(tonumber(choice) or (choice ~= '' and choice or nil)))
@@ -209,10 +214,15 @@ local words_of = {
   follow = { 'on', 'off', 'toggle', 'list' },
 }
 
----@param what 'agents'|'answers'|'follow'|'changes'
+---@param what 'agents'|'answers'|'follow'|'changes'|'options'
 ---@param lead string
+---@param line string
+---@param pos integer
 ---@return string[]
-function M.complete(what, lead)
+function M.complete(what, lead, line, pos)
+  if what == 'options' then
+    return require('acp.options.command').complete(lead, line, pos)
+  end
   local words = words_of[what] or what == 'changes' and changed() or require('acp.config').agents()
   if what == 'agents' then
     words = require('acp.config').agents_found_first()

@@ -122,6 +122,27 @@ function M.diff(path)
   return true
 end
 
+---The options of the current chat: mode, model and what else its agent offers.
+---@return acp.Option[]|nil
+---@return string? reason
+function M.options()
+  local chat = require('acp.chat').current()
+  local reason = require('acp.options').obstacle(chat)
+  if reason or not chat then
+    return nil, reason
+  end
+  return vim.deepcopy(require('acp.options').list(chat.n))
+end
+
+---Ask the agent of the current chat for another value of an option.
+---@param id string the option's id, or its category
+---@param value string|boolean
+---@return boolean|nil asked nil with a reason when there is no such value
+---@return string? reason
+function M.set_option(id, value)
+  return require('acp.options').set(require('acp.chat').current(), id, value)
+end
+
 ---Answer the question that is shown, else the oldest of the current chat; without a choice: open the picker.
 ---@param choice? string|integer kind of option, its number, `cancel` or `hide`
 ---@return boolean|nil

@@ -48,6 +48,7 @@ local M = {}
 ---@field login? boolean the agent wants a login
 ---@field follow_paused? boolean the mark moves, the view stays
 ---@field follow_note? string what was not opened, and why
+---@field asking? boolean a request is under way that the user may take back
 ---@field working? boolean other work goes on while a question is open
 
 local chats = {} ---@type table<integer, acp.RawStatus>
@@ -81,6 +82,14 @@ local function touch(chat)
     end)
   end
   changed[chat] = true
+end
+
+---Something that is shown of a chat has changed, elsewhere.
+---@param chat integer
+function M.poke(chat)
+  if chats[chat] then
+    touch(chat)
+  end
 end
 
 ---A chat was made; its agent starts.
@@ -255,12 +264,14 @@ end
 ---@param reason string one line
 function M.host_lost(reason)
   require('acp.question').reset()
+  require('acp.options').reset()
   for chat, entry in pairs(chats) do
     local unsent, ran = entry.sent, entry.state == 'running' or entry.state == 'waiting'
     entry.state, entry.error, entry.sent = 'failed', reason, {}
     entry.told = { state = 'failed', queued = 0 }
     entry.seq = 0 -- the next host counts anew
     entry.pending, entry.queued, entry.cancelling, entry.silent, entry.plan = 0, 0, nil, nil, nil
+    entry.asking = nil
     local back = require('acp.chat.prompt').give_back(
       chat,
       vim.tbl_map(function(item)

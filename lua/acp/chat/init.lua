@@ -227,6 +227,9 @@ function M.finish(chat)
   chats[chat.n] = nil
   require('acp.chat.draft').save(chat)
   require('acp.status').drop(chat.n)
+  if package.loaded['acp.options'] then
+    require('acp.options').drop(chat.n)
+  end
   if package.loaded['acp.follow'] then
     require('acp.follow').drop(chat.n)
   end

@@ -33,5 +33,9 @@ return {
     cancel = '<LocalLeader>c',
     diff = '<LocalLeader>d',
     follow = '<LocalLeader>f',
+    mode = '<LocalLeader>m',
+    model = '<LocalLeader>M',
+    options = '<LocalLeader>o',
+    next_mode = false,
   },
 }

@@ -80,6 +80,13 @@ local function permit(choice)
   end
 end
 
+---@param id string?
+local function pick_option(id)
+  return function()
+    require('acp.commands').options({ args = id or '' })
+  end
+end
+
 local function cancel()
   require('acp.commands').cancel({})
 end
@@ -246,6 +253,19 @@ local actions = {
         follow.set(chat, not follow.on(chat))
       end,
     },
+    mode = { desc = 'choose the mode', modes = { 'n' }, run = pick_option('mode') },
+    model = { desc = 'choose the model', modes = { 'n' }, run = pick_option('model') },
+    options = { desc = 'choose an option', modes = { 'n' }, run = pick_option() },
+    next_mode = {
+      desc = 'the next mode',
+      modes = { 'n', 'i' },
+      run = function(chat)
+        local ok, reason = require('acp.options').next_mode(chat)
+        if not ok and reason then
+          require('acp.message').warn(reason)
+        end
+      end,
+    },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
     diff = {
       desc = 'the change as a diff',
@@ -274,7 +294,19 @@ local order = {
   },
   diff = { 'close', 'help' },
   prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
-  both = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'diff', 'follow' },
+  both = {
+    'allow_once',
+    'allow_always',
+    'reject_once',
+    'reject_always',
+    'cancel',
+    'diff',
+    'follow',
+    'mode',
+    'model',
+    'options',
+    'next_mode',
+  },
 }
 
 -- Those of `both` that a proposal has.

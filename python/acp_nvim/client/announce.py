@@ -137,6 +137,7 @@ class Announcer:
             failure=chat.failure,
             starting=chat.session.state == "starting" or chat.starting,
             silent=chat.slow_s if chat.slow_s is not None else chat.stall.seconds,
+            asking=chat.asking > 0,
         )
         # An empty patch still tells Lua that its last send was handled.
         if patch or self._seen.get(chat.n) != chat.seen:

@@ -34,6 +34,7 @@ from .connection import Connection, Services
 from .diffs import Diffs
 from .login import Logins
 from .opening import Old
+from .options import Options
 from .registry import Registry
 from .secrets import Secrets
 from .shown import Shown
@@ -86,6 +87,8 @@ class App:
             spawn=spawn,
         )
         self._logins = Logins(self._registry, self._announcer, spawn)
+        self._options = Options(self._registry, self._announcer, spawn)
+        self._store.subscribe(self._options.on_event)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
@@ -114,6 +117,7 @@ class App:
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
         self._on("settings", payloads.Settings, self._set_settings)
         self._on("login", payloads.Login, self._logins.login)
+        self._on("option", payloads.SetOption, self._options.set)
         self._on("trace", payloads.ShowTrace, self._shown.trace)
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
@@ -192,6 +196,7 @@ class App:
         self._frames.remove(chat.transcript)
         self._announcer.remove(chat)
         self._follow.remove(chat.session)
+        self._options.forget(chat)
         self._files.forget(chat.session)
         self._terminals.close(chat.session)
         self._store.remove(chat.session)

@@ -122,6 +122,14 @@ class Login(msgspec.Struct):
     method: str | None = None
 
 
+class SetOption(msgspec.Struct):
+    """``id`` and ``value`` as in the rows of view/options.py; a bool for a boolean."""
+
+    chat: int
+    id: str
+    value: str | bool
+
+
 class ShowTrace(msgspec.Struct):
     agent: str
     buf: int

@@ -366,7 +366,7 @@ class Option:
         """The name of the current value, for people."""
         for choice in self.choices:
             if choice.value == self.value:
-                return choice.name
+                return choice.name or choice.value
         return str(self.value) if self.value is not None else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .entities import AgentInfo, Block, Failure, Permission, Session, SessionList
+from .entities import AgentInfo, Block, Failure, Option, Permission, Session, SessionList
 from .events import Event
 from .terminals import Exit
 
@@ -134,6 +134,9 @@ class Agent(Protocol):
         """Cancel the running turn: marks, answers open questions, tells the agent."""
 
     async def close_session(self, session: Session) -> None: ...
+
+    async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
+        """Ask for another value; returns when the agent has it. Applies OptionsSet or OptionValue."""
 
 
 Clock = Callable[[], float]

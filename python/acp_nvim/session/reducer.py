@@ -85,8 +85,11 @@ def _options_set(step: Step, event: ev.OptionsSet) -> None:
 
 
 def _option_value(step: Step, event: ev.OptionValue) -> None:
+    """Only what is offered, where a config option stands for the modes: their ids may differ (V1-149)."""
     option = step.session.option(event.category)
-    if option is not None:
+    if option is None:
+        return
+    if option.source != "config" or any(choice.value == event.value for choice in option.choices):
         option.value = event.value
 
 

@@ -46,10 +46,12 @@ def status_of(
     label: str | None = None,
     pending_all: int | None = None,
     silent: int | None = None,
+    asking: bool = False,
 ) -> dict[str, Any]:
     """All fields that follow from the session, and what the client knows besides.
 
     ``starting``: the agent is being started, whatever the session says. ``silent`` is in seconds.
+    ``asking``: a request is under way that the user may take back (V1-86).
     """
     turn = session.turn
     pending = len(session.open_permissions)
@@ -71,6 +73,7 @@ def status_of(
         "error": one_line(failure.message, ERROR_CELLS) if failure is not None else None,
         "login": True if failure is not None and failure.kind == "auth" else None,
         "silent": silent,
+        "asking": True if asking else None,
     }
     if pending_all is not None:
         fields["pending_all"] = pending_all

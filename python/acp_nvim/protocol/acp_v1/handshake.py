@@ -6,6 +6,7 @@ from acp_nvim import __version__
 from acp_nvim.session.entities import AgentInfo, AuthMethod, Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import connection as wire
+from acp_nvim.wire.base import Marker
 
 VERSION = 1
 
@@ -22,6 +23,9 @@ def request() -> wire.InitializeRequest:
             fs=wire.FileSystemCapabilities(read_text_file=True, write_text_file=True),
             terminal=True,
             meta=META,
+            session=wire.ClientSessionCapabilities(
+                config_options=wire.SessionConfigOptionsCapabilities(boolean=Marker())  # V1-147
+            ),
         ),
         client_info=wire.Implementation(name="acp.nvim", title="acp.nvim", version=__version__),
     )

@@ -28,14 +28,16 @@ def offered(setup: wire.SessionSetup) -> list[Option] | None:
 
 
 def config_options(listed: Sequence[wire.SessionConfigOption]) -> list[Option]:
-    """In the agent's order; an unknown type is left to its default (V1-145..150)."""
-    return [made for made in map(_config_option, listed) if made is not None]
+    """In the agent's order. One of an unknown type is kept, and left to its default (V1-145..150)."""
+    return [_config_option(option) for option in listed]
 
 
-def _config_option(option: wire.SessionConfigOption) -> Option | None:
+def _config_option(option: wire.SessionConfigOption) -> Option:
     match option:
-        case UnknownType():
-            return None
+        case UnknownType(raw=raw):
+            # Without its category: nothing is to be found in it.
+            name = str(raw.get("name") or option.kind)
+            return Option(str(raw.get("id") or ""), name, "unknown", raw=raw)
         case wire.SelectConfigOption():
             made = Option(option.id, option.name, "select", option.current_value, _choices(option.options))
         case wire.BooleanConfigOption():

@@ -89,7 +89,7 @@ async def test_empty_lists_are_sent_and_unwanted_fields_are_not(tmp_path: Path) 
 
 @pytest.mark.req("V1-46", "V1-142", "V1-145", "V1-146", "V1-148", "V1-150")
 async def test_the_session_is_open_with_its_options() -> None:
-    created = {
+    created: dict[str, Any] = {
         "configOptions": [
             {"type": "hologram", "id": "h", "name": "H"},
             {
@@ -108,10 +108,13 @@ async def test_the_session_is_open_with_its_options() -> None:
         assert (session.remote_id, session.state) == ("r1", "idle")
         assert session.info is bench.adapter.info
         assert [(o.id, o.category, o.source, o.label) for o in session.options] == [
+            ("h", None, "config", ""),
             ("m", "model", "config", "B"),
             ("e", None, "config", "Low"),
         ]
-        assert session.options[0].choices[0].group == "Group"
+        unknown, model = session.options[:2]
+        assert (unknown.type, unknown.raw) == ("unknown", created["configOptions"][0])
+        assert model.choices[0].group == "Group"
 
 
 MODES = {"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]}
