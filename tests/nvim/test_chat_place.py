@@ -81,7 +81,7 @@ def test_the_buffer_of_a_chat_is_shown_where_chats_are(
         eventually(lambda: len(layout(screen)) == 1)
     if shown == "another chat":
         screen.command("AcpChat!")
-    screen.keys("<Esc>")
+    screen.leave_insert()
     screen.command("1wincmd w")
     screen.command(f"buffer {which}")
     wanted = [str(path), "claude/1", "claude/1/prompt"]
@@ -134,7 +134,7 @@ def test_a_larger_screen_has_a_larger_chat(start_screen: StartScreen) -> None:
 def test_a_width_of_the_users_own_stays(start_screen: StartScreen) -> None:
     screen = start_screen(init=INIT + AGENT, size=(200, 30))
     screen.command("AcpChat\nvertical resize 50")
-    screen.keys("<Esc>")
+    screen.leave_insert()
     screen.wait(lambda _: columns(screen) == 50)
     screen.resize(220, 30)
     screen.keys("<Esc>")

@@ -106,7 +106,7 @@ def test_a_float_has_a_name_in_a_statusline_for_all(start_screen: StartScreen, o
     screen = start_screen(init=INIT + AGENT + "vim.o.laststatus = 3", size=(100, 50))
     screen.lua("require('acp.install').start = function() end")
     screen.command("AcpChat")
-    screen.keys("<Esc>")
+    screen.leave_insert()
     screen.command(open_it)
     screen.lua(
         "for _, win in ipairs(vim.api.nvim_list_wins()) do"

@@ -15,14 +15,14 @@ REMEDIES = (
 )
 
 
-def impatient(agent: ScriptedAgent) -> Json:
+def impatient(agent: ScriptedAgent, seconds: float = 0.1) -> Json:
     """The settings of an agent that may take a tenth of a second."""
-    return {**agent.settings, "stall_s": 0.1}
+    return {**agent.settings, "stall_s": seconds}
 
 
-def tells(chat: Chat, why: str) -> None:
+def tells(chat: Chat, why: str, seconds: float = 0.1) -> None:
     """Assert that the head says once that the agent is still starting, and what can be done."""
-    chat.until(f"x is still starting: {why} (0.1 s)", *REMEDIES)
+    chat.until(f"x is still starting: {why} ({seconds:g} s)", *REMEDIES)
     chat.sees("x is still starting: ", ":AcpCancel gives your text back", " x  still starting, :AcpRestart")
     assert chat.text.count("still starting") == 1
     assert chat.status["state"] == "starting"
@@ -77,9 +77,10 @@ def test_a_late_answer_is_welcome(start_screen: StartScreen, agent: MakeAgent) -
 
 
 def test_no_answer_to_session_new(start_screen: StartScreen, agent: MakeAgent) -> None:
-    chat = open_chat(start_screen, impatient(agent({"session/new": []})))
+    seconds = 2  # until then a busy machine has started the agent, too
+    chat = open_chat(start_screen, impatient(agent({"session/new": []}), seconds))
     chat.submit("hello")
-    tells(chat, "it does not answer session/new")
+    tells(chat, "it does not answer session/new", seconds)
     chat.screen.command("AcpCancel")
     chat.until_prompt("hello")
 

@@ -125,7 +125,7 @@ def open_chat(start_screen: StartScreen, config: Config, **options: Any) -> Chat
     screen = start_screen(**{"size": SIZE, **options})
     configure(screen, config)
     screen.command("AcpChat")
-    screen.keys("<Esc>")
+    screen.leave_insert()
     return Chat(screen)
 
 

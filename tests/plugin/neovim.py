@@ -169,6 +169,11 @@ class Neovim:
         for text in keys:
             self.api.input(text)
 
+    def leave_insert(self) -> None:
+        """Type ``<Esc>`` and wait for Normal mode: a command sent right after a key may come before it."""
+        self.keys("<Esc>")
+        eventually(lambda: self.api.get_mode()["mode"] == "n", message="not in Normal mode")
+
     def setup(self, settings: Mapping[str, Any]) -> None:
         """Call ``require('acp').setup(settings)``."""
         self.lua("require('acp').setup(...)", dict(settings))

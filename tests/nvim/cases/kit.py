@@ -234,7 +234,7 @@ class Stage:
     def open(self, agent: ScriptedAgent, name: str = "x", *, new: bool = False) -> Chat:
         """``:AcpChat x``."""
         self.screen.command(f"AcpChat{'!' if new else ''} {name}")
-        self.screen.keys("<Esc>")
+        self.screen.leave_insert()
         n = int(self.screen.lua("return require('acp.chat').current().n"))
         return Chat(self.screen, agent, n, f"s{n}")
 

@@ -47,7 +47,7 @@ def start_failing(start_screen: StartScreen, unstarted: ScriptedAgent, command: 
     screen = start_screen(size=(150, 40), init=WATCH, env={"PATH": "/nowhere/bin:/usr/bin:/bin"})
     screen.setup({"agents": {"x": {"command": command}}})
     screen.command("AcpChat x")
-    screen.keys("<Esc>")
+    screen.leave_insert()
     return Chat(screen, unstarted, 1, "")
 
 

@@ -132,7 +132,8 @@ def test_c08_unknown_notifications(way: str, start_screen: StartScreen, agent: M
     trace = chats[0].trace()
     assert "← _x.ai/announcements/update" in trace
     assert "← $/progress" in trace
-    assert chats[0].screen.messages() == ""
+    # 0.10 puts an empty line into :messages when Insert mode is left right after another buffer came up.
+    assert chats[0].screen.messages().strip() == ""
 
 
 @pytest.mark.req("V1-17")
