@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
+from tests.nvim.cases.kit import ask
 from tests.nvim.trouble import ready_chat
 from tests.plugin import StartScreen
 
@@ -56,14 +57,37 @@ def test_a_prompt_is_answered_with_an_error(start_screen: StartScreen, agent: Ma
 
 def test_what_was_queued_comes_back(start_screen: StartScreen, agent: MakeAgent) -> None:
     error = {"code": -32603, "message": "Internal error"}
-    plays = [[{"sleep": 200}, {"error": error}], [{"reply": {"stopReason": "end_turn"}}]]
+    question = ask(7, {"toolCallId": "t"}, [{"optionId": "y", "name": "Yes", "kind": "allow_once"}])
+    plays = [[question, {"await": 7}, {"error": error}], [{"reply": {"stopReason": "end_turn"}}]]
     chat = ready_chat(start_screen, agent({"session/prompt": plays}))
     chat.submit("first")
     chat.submit("second")
     chat.type("third")
+    chat.until("waiting for you")
+    chat.sees("queued 1  second")
+    chat.screen.command("AcpPermit 1")
     chat.until("✗ error: Internal error")
     chat.until_prompt("second\nthird")
     chat.works()
+
+
+def test_what_is_sent_at_once_after_an_error_goes_out(start_screen: StartScreen, agent: MakeAgent) -> None:
+    error = {"code": -32603, "message": "Internal error"}
+    x = agent(
+        {"session/prompt": [[{"error": error}], [{"say": "again"}, {"reply": {"stopReason": "end_turn"}}]]}
+    )
+    chat = ready_chat(start_screen, x)
+    chat.screen.lua("""
+        vim.api.nvim_create_autocmd('User', { pattern = 'AcpStatus', callback = function()
+          local status = require('acp').status()
+          if status.state == 'idle' and status.stop_reason == 'error' and not _G.sent then
+            _G.sent = require('acp').send('and now?')
+          end
+        end })
+    """)
+    chat.submit("hello")
+    chat.until("✗ error: Internal error", "❯ and now?", "again", "── done")
+    assert chat.prompt == ""
 
 
 @pytest.mark.parametrize("result", [{}, {"stopReason": None}, {"stopReason": "tired"}, None, "done"])

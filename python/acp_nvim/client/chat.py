@@ -28,7 +28,7 @@ from .stall import Stall
 CANCEL_PATIENCE = 10.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Prompt:
     """What the user sent. ``text`` is exactly what stood in the prompt buffer."""
 
@@ -220,12 +220,12 @@ class Chat:
         if not isinstance(last, Note) or last.title != title:
             self.note("error", title, [":AcpLogin" if auth else ":AcpRestart"])
 
-    def give_back(self) -> None:
-        """Return every unsent prompt to the prompt buffer, in order."""
-        text = "\n".join(prompt.text for prompt in self.queue)
-        self.queue.clear()
+    def give_back(self, prompts: Sequence[Prompt] | None = None) -> None:
+        """Return unsent prompts to the prompt buffer, in order: these, or all."""
+        back = [each for each in self.queue if prompts is None or each in prompts]
+        self.queue[:] = [each for each in self.queue if each not in back]
         self.show_queue()
-        if text:
+        if text := "\n".join(prompt.text for prompt in back):
             self.wiring.announcer.call(self, "acp.chat.prompt", "restore", text)
 
     def show_queue(self) -> None:
@@ -253,14 +253,17 @@ class Chat:
             group.cancel_scope.cancel()
         self._over.set()
         turn = session.turns[-1]
+        # What is sent from now on was sent in the knowledge of how the turn ended: it goes out.
+        unsent = list(self.queue) if turn.stop in ("error", "lost") else []
         if turn.stop == "lost" and self.agent is agent:
             self.agent, self.failure = None, turn.error
         await self.wiring.announcer.check_files(self, None)
         await self.wiring.frames.settle(self.n)
-        if turn.stop in ("error", "lost"):
-            if turn.error is not None and turn.error.kind == "auth":
-                self.queue.insert(0, prompt)
-            self.give_back()
+        if turn.error is not None and turn.error.kind == "auth":
+            self.queue.insert(0, prompt)
+            unsent.insert(0, prompt)
+        if unsent:
+            self.give_back(unsent)
         self.show_queue()
         self.wiring.announcer.turn_ended(self, turn)
 
