@@ -15,6 +15,8 @@ STYLUA_VERSION := 2.5.2
 STYLUA := $(shell command -v stylua 2>/dev/null || echo build/node/node_modules/.bin/stylua)
 # What the tests of `make test` are given, e.g. make test ARGS='tests/unit -k exit'
 ARGS ?=
+# Processes that run tests: most tests wait for Neovim most of the time, so one more than there are cores.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: help env install test test-long conformance lint lint-lua matrix clean
 
@@ -34,7 +36,7 @@ install: ## the plugin's own Python environment, where Neovim looks for it (as :
 	$(PYTHON) tools/install.py
 
 test: $(READY) ## all tests but those with real agents
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 test-long: $(READY) ## the tests that take minutes: 100,000 generated messages and as many broken ones
 	$(BIN)/python -m pytest --long -m long $(ARGS) tests/conformance
@@ -61,7 +63,7 @@ build/nvim-%/nvim:
 
 matrix: $(READY) build/nvim-trixie/nvim build/nvim-forky/nvim ## the tests with Neovim 0.10, 0.11 and 0.12
 	for nvim in build/nvim-trixie/nvim '' build/nvim-forky/nvim; do \
-		ACP_TEST_NVIM=$$nvim $(BIN)/python -m pytest $(ARGS) || exit 1; done
+		ACP_TEST_NVIM=$$nvim $(BIN)/python -m pytest -n $(JOBS) $(ARGS) || exit 1; done
 
 include bench/bench.mk
 
