@@ -52,6 +52,11 @@ command('AcpOptions', 'options', {
   desc = "Set the agent's mode, model and other options",
 })
 command('AcpPermit', 'permit', { nargs = '?', complete = 'answers', desc = "Answer an agent's question" })
+command(
+  'AcpSessions',
+  'sessions',
+  { nargs = '?', complete = 'agents', desc = 'List the sessions of all agents' }
+)
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
 command('AcpRestart', 'restart', { desc = 'Start the agent of this chat again' })
 command('AcpTrace', 'trace', { nargs = '?', complete = 'agents', desc = 'Show the messages of an agent' })
@@ -87,6 +92,9 @@ plug('options', function()
 end)
 plug('permit', function()
   require('acp.commands').permit({ args = '' })
+end)
+plug('sessions', function()
+  require('acp.commands').sessions({ args = '' })
 end)
 for _, kind in ipairs({ 'allow-once', 'allow-always', 'reject-once', 'reject-always' }) do
   plug(kind, function()

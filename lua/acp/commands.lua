@@ -198,6 +198,12 @@ function M.trace(args)
   require('acp.trace').open_for(name)
 end
 
+---@param args {args: string}
+function M.sessions(args)
+  local name = vim.trim(args.args)
+  tell(require('acp').sessions({ agent = name ~= '' and name or nil }))
+end
+
 ---@param args {args: string, fargs: string[], bang: boolean}
 function M.install(args)
   require('acp.install').run(args)

@@ -38,7 +38,15 @@ local host = {
 local opens, known = {}, {} ---@type table<integer, table>, table<integer, boolean>
 
 ---Events that mean nothing to a host that does not run, and so do not start one.
-local passive = { settings = true, close = true, cancel = true, answer = true, shown = true, follow = true }
+local passive = {
+  settings = true,
+  close = true,
+  cancel = true,
+  answer = true,
+  shown = true,
+  follow = true,
+  sessions_end = true,
+}
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua
 local root = vim.fn.fnamemodify(source, ':p:h:h:h')
@@ -265,6 +273,7 @@ local function again(chat)
   return vim.tbl_extend('force', open, {
     first_block = require('acp.chat.lost').first_block(chat),
     session = vim.b[open.buf].acp_session,
+    title = require('acp.status').raw(chat).title or open.title,
   })
 end
 

@@ -14,6 +14,11 @@ local M = {}
 ---@field number? integer this chat, as in `acp://<agent>/<number>`
 ---@field focus? boolean default true
 
+---@class acp.SessionsOpts
+---@field agent? string only of this agent
+---@field all? boolean of all folders
+---@field callback? fun(entries: acp.SessionEntry[], problems: string[])
+
 ---@class acp.SendOpts
 ---@field context? acp.Context[]
 ---@field now? boolean cancel the running turn and send, or steer where the agent can
@@ -141,6 +146,18 @@ end
 ---@return string? reason
 function M.set_option(id, value)
   return require('acp.options').set(require('acp.chat').current(), id, value)
+end
+
+---Show the sessions of all agents: those that are open here, and those the agents know from elsewhere. With a
+---`callback` nothing is shown: it gets them, each with `open()`, and a line for each agent that gave none.
+---@param opts? acp.SessionsOpts
+---@return boolean|nil
+---@return string? reason
+function M.sessions(opts)
+  if opts and opts.callback then
+    return require('acp.sessions').collect(opts)
+  end
+  return require('acp.sessions.list').open(opts)
 end
 
 ---Answer the question that is shown, else the oldest of the current chat; without a choice: open the picker.

@@ -33,6 +33,8 @@ local M = {}
 ---@field told {state: string, queued: integer} what the host said last
 ---@field agent? string
 ---@field title? string
+---@field topic? string the first line of the first prompt
+---@field active_ms? integer when the last turn ended or began, in ms since the epoch
 ---@field session? string
 ---@field stop_reason? string
 ---@field mode? string
@@ -187,6 +189,9 @@ function M.update(chat, patch, seen)
   if patch.session ~= nil then
     require('acp.chat').set_session(chat, entry.session)
   end
+  if patch.title ~= nil then
+    require('acp.chat').set_title(chat, entry.title)
+  end
   touch(chat)
 end
 
@@ -284,6 +289,9 @@ function M.host_lost(reason)
       entry.stop_reason = 'lost'
       require('acp.events').fire(chat, 'AcpTurnEnd', { stop_reason = 'lost', error = reason })
     end
+  end
+  if package.loaded['acp.sessions'] then
+    require('acp.sessions').host_lost(reason)
   end
 end
 

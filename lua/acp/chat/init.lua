@@ -14,6 +14,15 @@ local api = vim.api
 ---@field open table what the host was told of it; acp.host keeps the same table
 ---@field view? table winsaveview() of the transcript when it was last closed; nil: at the end
 
+---A session the chat takes up, or goes on from (`fork`).
+---@class acp.OldSession
+---@field load string the agent's id of it
+---@field fork? boolean
+---@field home string the folder of the process that has it
+---@field title? string
+---@field time? integer seconds since the epoch
+---@field directories? string[]
+
 local chats = {} ---@type table<integer, acp.Chat>
 local by_buf = {} ---@type table<integer, acp.Chat>
 local last_in_tab = {} ---@type table<integer, integer>
@@ -84,6 +93,15 @@ function M.set_session(n, session)
   end
 end
 
+---@param n integer
+---@param title string?
+function M.set_title(n, title)
+  local chat = chats[n]
+  if chat and api.nvim_buf_is_valid(chat.buf) then
+    vim.b[chat.buf].acp_title = title
+  end
+end
+
 ---Give a chat's buffer its options, variables and keys: a new one, and one that `:bdelete` took them from.
 ---@param chat acp.Chat
 ---@param buf integer
@@ -102,7 +120,8 @@ function M.equip(chat, buf)
     require('acp.chat.prompt').equip(chat)
   else
     set('undolevels', -1)
-    vim.b[buf].acp_session = require('acp.status').raw(chat.n).session
+    local status = require('acp.status').raw(chat.n)
+    vim.b[buf].acp_session, vim.b[buf].acp_title = status.session, status.title
   end
   require('acp.chat.keys').attach(chat, buf)
 end
@@ -146,8 +165,9 @@ end
 ---@param cwd string
 ---@param config acp.AgentConfig
 ---@param demo boolean the built-in agent
+---@param old? acp.OldSession
 ---@return acp.Chat
-function M.create(agent, cwd, config, demo)
+function M.create(agent, cwd, config, demo, old)
   M.group = M.group or api.nvim_create_augroup('acp.chat', {})
   require('acp.chat.restored').wipe()
   repeat
@@ -171,14 +191,14 @@ function M.create(agent, cwd, config, demo)
   require('acp.chat.transcript').attach(chat.n, chat.buf)
   M.show_start(chat)
   require('acp.chat.draft').start(chat)
-  chat.open = {
+  chat.open = vim.tbl_extend('force', old or {}, {
     chat = chat.n,
     agent = agent,
     buf = chat.buf,
     cwd = cwd,
     demo = demo,
     config = config,
-  }
+  })
   require('acp.host').event('open', chat.open)
   if require('acp.config').get().follow.enabled then
     require('acp.follow').set(chat, true, 0) -- the user named no window
@@ -234,6 +254,9 @@ function M.finish(chat)
     require('acp.follow').drop(chat.n)
   end
   require('acp.chat.prompt').drop(chat.n)
+  if package.loaded['acp.sessions.list'] then
+    require('acp.sessions.list').refresh()
+  end
   if require('acp.host').status().state ~= 'off' then
     require('acp.host').event('close', { chat = chat.n })
   end

@@ -25,6 +25,16 @@ return {
     close = 'q',
     help = 'g?',
   },
+  sessions = {
+    open = '<CR>',
+    fork = 'F',
+    close = 'x',
+    delete = 'D',
+    all = 'a',
+    reload = 'R',
+    quit = 'q',
+    help = { 'g?', '?' },
+  },
   both = {
     allow_once = '<LocalLeader>a',
     allow_always = '<LocalLeader>A',

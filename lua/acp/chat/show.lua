@@ -202,10 +202,12 @@ function M.details(n, lines)
 end
 
 ---The keys of a buffer in a float.
----@param group 'transcript'|'prompt'|'diff'
-function M.keys(group)
+---@param group 'transcript'|'prompt'|'diff'|'sessions'
+---@param rows? {[1]: string, [2]: string}[] default: those of the group in `acp.chat.keys`
+function M.keys(group, rows)
   local keys = require('acp.chat.keys')
-  local rows, width = keys.help(group), 0
+  local width = 0
+  rows = rows or keys.help(group)
   for _, row in ipairs(rows) do
     width = math.max(width, vim.fn.strdisplaywidth(row[1]))
   end

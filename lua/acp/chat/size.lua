@@ -148,6 +148,27 @@ function M.ordinary_windows()
   end, api.nvim_tabpage_list_wins(0))
 end
 
+---Note the sizes of this tab page's windows before a window of ours is opened in it for a while.
+---@return fun() restore for when it is closed: they are as they were, if they still are the same
+function M.keep()
+  local command, wins, sized = vim.fn.winrestcmd(), M.ordinary_windows(), {}
+  local screen = { vim.o.columns, vim.o.lines, vim.o.cmdheight }
+  for _, win in ipairs(wins) do
+    sized[win] = vim.w[win].acp_sized
+  end
+  return function()
+    local now = { vim.o.columns, vim.o.lines, vim.o.cmdheight }
+    if vim.deep_equal(wins, M.ordinary_windows()) and vim.deep_equal(screen, now) then
+      vim.cmd(command)
+    end
+    for win, before in pairs(sized) do
+      if api.nvim_win_is_valid(win) then
+        vim.w[win].acp_sized = before -- it was not the user who has resized it
+      end
+    end
+  end
+end
+
 -- The user's layout before a pair was opened, by tab page.
 local layouts = {} ---@type table<integer, {command: string, wins: integer[], size: integer[]}>
 

@@ -14,7 +14,7 @@ end
 ---reason, where it was looked for, how to install it (C28).
 ---@param name string
 ---@return string?
-local function obstacle(name)
+function M.obstacle(name)
   local config = require('acp.config')
   local agent = config.agent(name)
   if not agent then
@@ -37,11 +37,12 @@ end
 ---Decide which agent a new chat gets, and go on with it. Nothing happens when the user closes the picker.
 ---@param name string?
 ---@param go fun(name: string)
-local function choose(name, go)
+---@param none? fun() what happens then
+function M.choose(name, go, none)
   local config = require('acp.config')
   name = name or config.get().default_agent or chosen
   if name then
-    local problem = obstacle(name)
+    local problem = M.obstacle(name)
     if problem then
       return require('acp.message').error(problem)
     end
@@ -52,13 +53,13 @@ local function choose(name, go)
     return go(found[1] or config.DEMO)
   end
   if choosing then
-    return
+    return none and none()
   end
   choosing = true
   require('acp.choose').one(found, { prompt = 'Which agent?', kind = 'acp_agent' }, function(picked)
     choosing = false
     if not picked then
-      return
+      return none and none()
     end
     chosen = picked
     go(picked)
@@ -66,11 +67,10 @@ local function choose(name, go)
 end
 
 ---The folder of a new session: the agent's setting, else that of the window the command came from.
----@param agent acp.AgentConfig
 ---@param name string
 ---@return string? cwd nil after a message
-local function folder(agent, name)
-  local cwd = agent.cwd
+function M.folder(name)
+  local cwd = (require('acp.config').agent(name) or {}).cwd
   if type(cwd) == 'function' then
     local ok, answer = pcall(cwd, vim.api.nvim_get_current_buf())
     if not ok then
@@ -114,7 +114,7 @@ end
 ---@param name string
 ---@return acp.Chat?
 local function create(name)
-  local cwd = folder(require('acp.config').agent(name) or {}, name)
+  local cwd = M.folder(name)
   if not cwd then
     return nil
   end
@@ -191,7 +191,7 @@ function M.show(opts, done)
     present(existing)
     return true
   end
-  choose(opts.agent, function(name)
+  M.choose(opts.agent, function(name)
     local chat = create(name)
     if chat then
       present(chat)

@@ -110,6 +110,10 @@ end
 ---@return {[1]: string, [2]: string?, rank: integer}[]
 local function right(entry)
   local pieces = {}
+  if entry.title and (vim.o.laststatus == 0 or vim.o.laststatus == 3) then
+    -- Else it stands in the transcript's statusline.
+    table.insert(pieces, { require('acp.message').cut(entry.title, 40), rank = 6 })
+  end
   if entry.follow_note then
     table.insert(pieces, { 'not opened: ' .. entry.follow_note, 'AcpNote', rank = 5 })
   end

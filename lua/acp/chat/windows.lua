@@ -370,8 +370,12 @@ function M.watch()
   end)
   watch('TabClosed', size.forget_layouts)
   watch('WinResized', function()
-    each_pair(function(_, pair)
+    each_pair(function(chat, pair)
       size.resized(pair)
+      if vim.tbl_contains(vim.v.event.windows, pair.transcript) then
+        local view = require('acp.chat.view')
+        view.follow(view.note(chat.buf)) -- else a smaller window shows the cursor's line alone, a blank one
+      end
     end)
   end)
   watch({ 'VimResized', 'TabEnter' }, function()

@@ -37,6 +37,7 @@ from .opening import Old
 from .options import Options
 from .registry import Registry
 from .secrets import Secrets
+from .sessions import Sessions
 from .shown import Shown
 
 T = TypeVar("T")
@@ -90,6 +91,7 @@ class App:
         self._options = Options(self._registry, self._announcer, spawn)
         self._store.subscribe(self._options.on_event)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
+        self._sessions = Sessions(self._registry, editor, self._connection, spawn)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -118,6 +120,9 @@ class App:
         self._on("settings", payloads.Settings, self._set_settings)
         self._on("login", payloads.Login, self._logins.login)
         self._on("option", payloads.SetOption, self._options.set)
+        self._on("sessions", payloads.ListSessions, self._sessions.ask)
+        self._on("sessions_end", payloads.EndSessions, self._sessions.end)
+        self._on("session_delete", payloads.DeleteSession, self._sessions.delete)
         self._on("trace", payloads.ShowTrace, self._shown.trace)
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
@@ -200,7 +205,7 @@ class App:
         self._files.forget(chat.session)
         self._terminals.close(chat.session)
         self._store.remove(chat.session)
-        if not self._registry.sharing(chat.connection):
+        if not self._registry.sharing(chat.connection) and not self._sessions.keep(chat.connection):
             await chat.connection.stop()
 
     async def _restart(self, request: payloads.Restart) -> None:

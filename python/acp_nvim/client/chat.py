@@ -123,6 +123,7 @@ class Chat:
                 return failure
             return replace(
                 failure,
+                data=None if failure.kind == "not_found" else failure.data,  # no more than the id
                 message=f"{name} could not {self._step} the session: {failure.message}",
                 remedy=":AcpRestart tries again; :AcpTrace has the full answer",
             )

@@ -59,6 +59,36 @@ class Open(msgspec.Struct):
     follow: bool = False
 
 
+class ListSessions(msgspec.Struct):
+    """``cwd`` None: of all folders. ``agent`` is connected if it is not (``home``, ``config``, ``demo``).
+
+    ``only``: no other agent is asked. ``view`` and ``seq`` come back with the answers.
+    """
+
+    view: str
+    seq: int
+    cwd: str | None = None
+    only: bool = False
+    agent: str | None = None
+    home: str = ""
+    config: AgentConfig = msgspec.field(default_factory=AgentConfig)
+    demo: bool = False
+
+
+class EndSessions(msgspec.Struct):
+    view: str
+
+
+class DeleteSession(msgspec.Struct):
+    """``home``: the folder of the connection that has listed it."""
+
+    agent: str
+    home: str
+    id: str
+    config: AgentConfig = msgspec.field(default_factory=AgentConfig)
+    demo: bool = False
+
+
 class Context(msgspec.Struct):
     """Lines of a file given with a prompt; ``first`` and ``last`` count from 1."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
-from acp_nvim.session.entities import Cost, Failure, Plan, Session, Usage
+from acp_nvim.session.entities import Cost, Failure, Message, Plan, Session, Usage
 from acp_nvim.text.sanitise import one_line
 
 #: Cells of a title, a mode or a model; of an error.
 LABEL_CELLS = 80
 ERROR_CELLS = 400
+#: The first prompt is looked for among so many items.
+TOPIC_ITEMS = 50
 
 _STATES = {
     "starting": "starting",
@@ -28,10 +31,12 @@ class Status:
 
     def __init__(self) -> None:
         self._sent: dict[str, Any] = {}
+        self._topic: str | None = None
 
     def patch(self, session: Session, **known: Any) -> dict[str, Any]:
         """The fields that differ from what was sent; None clears one. ``known`` as in ``status_of``."""
-        now = status_of(session, **known)
+        self._topic = self._topic or topic_of(session)
+        now = {**status_of(session, **known), "topic": self._topic}
         changed = {name: value for name, value in now.items() if self._sent.get(name) != value}
         self._sent = now
         return changed
@@ -74,10 +79,31 @@ def status_of(
         "login": True if failure is not None and failure.kind == "auth" else None,
         "silent": silent,
         "asking": True if asking else None,
+        "active_ms": _active(session),
     }
     if pending_all is not None:
         fields["pending_all"] = pending_all
     return fields
+
+
+def topic_of(session: Session) -> str | None:
+    """What a session without a title is about: the first line of the first prompt, once it is complete."""
+    for item in islice(session.items, TOPIC_ITEMS):
+        if isinstance(item, Message) and item.role == "user":
+            if item.ended is None:
+                return None
+            said = "".join(str(block.text) for block in item.blocks if block.type == "text")
+            lines = said.strip().splitlines()
+            return one_line(lines[0], LABEL_CELLS) if lines else None
+    return None
+
+
+def _active(session: Session) -> int | None:
+    """When the last turn ended or began, in ms since the epoch."""
+    if not session.turns:
+        return None
+    turn = session.turns[-1]
+    return int((turn.ended or turn.started) * 1000)
 
 
 def _state(session: Session, pending: int, failure: Failure | None, starting: bool) -> str:

@@ -39,7 +39,13 @@ def test_a_turn() -> None:
     chat, status = Chat(), Status()
     status.patch(chat.session)
     chat.prompt("go")
-    assert status.patch(chat.session, queued=2) == {"state": "running", "queued": 2, "started_ms": 1_000_000}
+    assert status.patch(chat.session, queued=2) == {
+        "state": "running",
+        "queued": 2,
+        "started_ms": 1_000_000,
+        "active_ms": 1_000_000,
+        "topic": "go",
+    }
     chat.tool("t", "x", "execute")
     chat.ask("t")
     assert status.patch(chat.session, queued=2) == {"state": "waiting", "pending": 1}
