@@ -1,4 +1,4 @@
---- Changes as the user sees them: the file as it is now and the proposal in two windows (ui.md section 6).
+--- Changes as the user sees them: the file as it is now and the proposal in windows (ui.md section 6).
 --- What is shown is decided by the host (`acp.diff.request`); here it is opened and closed.
 local M = {}
 
@@ -12,6 +12,8 @@ local window = require('acp.diff.window')
 ---@field chat integer
 ---@field question? string
 ---@field path string
+---@field call? string the call, when it changes several files
+---@field next? string path of the file that comes after this one
 ---@field sides acp.DiffSide[]
 ---@field tab integer
 ---@field own_tab boolean
@@ -25,9 +27,9 @@ local count = 0
 -- How long the user's wish waits for the host.
 local WISH_MS = 15000
 
----Called when the user has closed the diff of a question.
----@type {closed: fun(question: string)}
-M.on = { closed = function() end }
+---Called when the user has closed the diff of a question, or gone on to another file of it.
+---@type {closed: fun(question: string), walked: fun(question: string)}
+M.on = { closed = function() end, walked = function() end }
 
 ---@return string
 local function how()
@@ -214,14 +216,43 @@ local function go_to_change(view, at)
   end
 end
 
----@param name string
+---@param view acp.DiffView
+---@param i integer of its sides
 ---@param chat acp.Chat
----@param side acp.DiffSide
----@param id integer
-local function name_of(name, chat, side, id)
+---@return string
+local function name_of(view, i, chat)
+  local side = view.sides[i]
+  local name = i < #view.sides and '/' .. side.what:gsub(' ', '-') or ''
   local root = vim.fs.normalize(chat.cwd) .. '/'
   local path = vim.startswith(side.path, root) and side.path:sub(#root + 1) or side.path:gsub('^/', '')
-  return ('acp://%s/%d/diff/%d%s/%s'):format(chat.agent, chat.n, id, name, path)
+  return ('acp://%s/%d/diff/%d%s/%s'):format(chat.agent, chat.n, view.id, name, path)
+end
+
+---Take down what a diff comes in the place of: one of the same question, of the same file, or of another file
+---of the same change that the user is in.
+---@param proposal acp.DiffProposal
+---@param from {win: integer, insert: boolean}
+---@return {win: integer, insert: boolean} from
+---@return boolean asked one of the same question
+local function replace(proposal, from)
+  local any = false
+  for _, old in pairs(views) do
+    local here = old.tab == api.nvim_get_current_tabpage()
+    local same = old.chat == proposal.chat and old.path == proposal.path
+    local walked = here and proposal.call ~= nil and old.call == proposal.call
+    local asked = proposal.question ~= nil and old.question == proposal.question
+    if asked or (not old.question and (same or walked)) then
+      if here and (old.own_tab or M.at(from.win) == old) then
+        from = { win = old.home.win, insert = old.home.insert }
+      end
+      if asked then
+        any = true
+        require('acp.question.card').close() -- it would go with its tab page, as if the user had closed it
+      end
+      M.close(old)
+    end
+  end
+  return from, any
 end
 
 ---Open a diff. The user asked for it, or rests in the chat: it takes the focus.
@@ -233,12 +264,8 @@ function M.open(proposal, from)
   if not chat then
     return nil
   end
-  for _, old in pairs(views) do
-    local same = old.chat == proposal.chat and old.path == proposal.path
-    if (proposal.question and old.question == proposal.question) or (same and not old.question) then
-      M.close(old)
-    end
-  end
+  local walked
+  from, walked = replace(proposal, from)
   if not api.nvim_win_is_valid(from.win) then
     from = { win = api.nvim_get_current_win(), insert = false }
   end
@@ -248,6 +275,8 @@ function M.open(proposal, from)
     chat = proposal.chat,
     question = proposal.question,
     path = proposal.path,
+    call = proposal.call,
+    next = proposal.next,
     sides = proposal.sides,
     card = proposal.card,
     home = layout.note(from),
@@ -255,7 +284,7 @@ function M.open(proposal, from)
   } ---@type acp.DiffView
   local bufs, focus = {}, nil
   for i, side in ipairs(view.sides) do
-    window.make_buffer(side, name_of(i < #view.sides and '/' .. side.what or '', chat, side, view.id), view)
+    window.make_buffer(side, name_of(view, i, chat), view)
     table.insert(bufs, side.buf)
     focus = not side.own and i or focus
   end
@@ -272,7 +301,7 @@ function M.open(proposal, from)
   end
   views[view.id] = view
   watch(view)
-  if #wins == 2 then
+  if #wins > 1 then
     for _, win in ipairs(wins) do
       api.nvim_win_call(win, function()
         vim.cmd('diffthis')
@@ -282,6 +311,9 @@ function M.open(proposal, from)
   api.nvim_set_current_win(wins[focus or 1])
   go_to_change(view, proposal.at)
   require('acp.chat').focused(chat)
+  if walked then
+    M.on.walked(proposal.question)
+  end
   return view
 end
 
@@ -295,14 +327,37 @@ local function in_normal_mode(run)
   vim.cmd('stopinsert')
 end
 
+---What a request without a file means in a diff: the next file of the change that is shown.
+---@param request acp.DiffRequest
+---@return acp.DiffRequest
+local function meant(request)
+  local view = M.at(api.nvim_get_current_win()) or M.here()
+  if view and view.next and not (request.path or request.question or request.block) then
+    return { chat = view.chat, question = view.question, call = view.call, path = view.next }
+  end
+  return request
+end
+
+---Go to a diff of a question that is on the screen; of this file, if that is named.
+---@param question? string
+---@param path? string
+---@return boolean
+local function go_to(question, path)
+  local view = question and M.of_question(question)
+  if not view or (path and view.path ~= path) then
+    return false
+  end
+  api.nvim_set_current_win(view.sides[#view.sides].win)
+  return true
+end
+
 ---Show a change the user asked for.
 ---@param request acp.DiffRequest
 function M.show(request)
+  request = meant(request)
   local mode, tick = api.nvim_get_mode().mode, api.nvim_buf_get_changedtick(0)
   local from = { win = api.nvim_get_current_win(), insert = mode:find('^i') ~= nil }
-  local shown = request.question and M.of_question(request.question)
-  if shown then
-    api.nvim_set_current_win(shown.sides[#shown.sides].win)
+  if go_to(request.question, request.path) then
     return
   end
   asking.ask(request, WISH_MS, function(proposal, reason)
@@ -317,10 +372,7 @@ function M.show(request)
       return require('acp.message').info('the diff is ready: ask for it again')
     end
     in_normal_mode(function()
-      local there = proposal.question and M.of_question(proposal.question)
-      if there then
-        api.nvim_set_current_win(there.sides[#there.sides].win)
-      else
+      if not go_to(proposal.question, proposal.path) then
         M.open(proposal, from)
       end
     end)

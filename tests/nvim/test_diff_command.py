@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pynvim.api import NvimError
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.cases.kit import END, ask, diff, update
 from tests.nvim.diff_kit import NEW, OLD, OPTIONS, PATH, Desk, desk, edit, question
@@ -230,3 +231,75 @@ def test_a_wrong_setting_is_named(start_screen: StartScreen) -> None:
     screen.setup({"diff": {"layout": "float"}})
     assert "diff.layout must be 'auto', 'tab', 'split', 'none', not 'float'" in screen.messages()
     assert screen.lua("return require('acp.config').get().diff.layout") == "auto"
+
+
+THREE = {
+    "toolCallId": "t1",
+    "title": "Rename it",
+    "kind": "edit",
+    "content": [
+        diff(f"$cwd/{PATH}", OLD, NEW),
+        diff(f"$cwd/{OTHER}", None, "x = 1\n"),
+        diff("$cwd/c.txt", "c\n", "d\n"),
+    ],
+}
+SHOWN = [
+    [f"now {PATH}", f"proposed {PATH} edit +2 file 1 of 3, :AcpDiff (1)"],
+    [f"proposed {OTHER} new file, 1 line file 2 of 3, :AcpDiff (1)"],
+    ["now c.txt", "proposed c.txt edit +1 -1 file 3 of 3, :AcpDiff (1)"],
+]
+
+
+def wait_bars(made: Desk, wanted: list[str]) -> None:
+    def there() -> bool:
+        try:
+            return made.tabs() == 2 and [made.bar(win) for _, win in made.windows()] == wanted
+        except NvimError:  # a window has gone meanwhile
+            return False
+
+    eventually(there, message=lambda: f"{made.screen.text()}\n{made.screen.messages()}")
+
+
+@pytest.mark.parametrize("way", [":AcpDiff<CR>", "\\d", "by path"])
+def test_a_question_about_several_files(make: MakeDesk, way: str) -> None:
+    """The diff shows one of them; the others are walked to, and the question stays where it is."""
+    made = make([ask(1, THREE, OPTIONS), {"await": 1}, END], files={"c.txt": "c\n"})
+    before = made.snapshot()
+    made.go()
+    made.wait_diff()
+    wait_bars(made, SHOWN[0])
+    assert made.screen.funcs.getcompletion("AcpDiff ", "cmdline") == ["c.txt", OTHER, PATH]
+    if way == "\\d":
+        made.screen.keys("<C-w>w", "<C-w>w")  # from the chooser to the proposal, where our keys are
+    for path, wanted in zip([OTHER, "c.txt", PATH, OTHER], [*SHOWN[1:], *SHOWN[:2]], strict=True):
+        made.screen.keys(f":AcpDiff {path}<CR>" if way == "by path" else way)
+        wait_bars(made, wanted)
+        assert "/diff/" in made.screen.api.buf_get_name(0)
+        made.screen.wait("claude wants to edit a file")
+    assert (made.pending(), made.answers()) == (1, [])
+    made.screen.keys("\\a")
+    made.wait_answer("ok")
+    made.wait_closed()
+    made.chat.wait_state("idle")
+    after = made.snapshot()
+    assert {key: after[key] for key in ("win", "tabs", "mode", "buffers")} == {
+        key: before[key] for key in ("win", "tabs", "mode", "buffers")
+    }
+
+
+def test_a_change_of_several_files_that_is_done(make: MakeDesk) -> None:
+    call = {**THREE, "status": "completed"}
+    made = make([update("tool_call", **call), END], files={"c.txt": "d\n", PATH: NEW, OTHER: "x = 1\n"})
+    before = made.snapshot()
+    made.go()
+    made.chat.wait("── done")
+    made.screen.keys(":AcpDiff<CR>")
+    wait_bars(made, [f"before {PATH}", f"now {PATH} edit +2 file 1 of 3, :AcpDiff"])
+    made.screen.keys("\\d")
+    wait_bars(made, [f"now {OTHER} new file, 1 line file 2 of 3, :AcpDiff"])
+    made.screen.keys("q")
+    made.wait_closed()
+    after = made.snapshot()
+    assert {key: after[key] for key in ("win", "tabs", "mode", "buffers")} == {
+        key: before[key] for key in ("win", "tabs", "mode", "buffers")
+    }

@@ -268,7 +268,7 @@ local actions = {
     },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
     diff = {
-      desc = 'the change as a diff',
+      desc = 'the change as a diff; there, its next file',
       modes = { 'n' },
       run = function(chat)
         require('acp.diff').show(require('acp.diff.request').under_cursor(chat) or { chat = chat.n })
@@ -310,7 +310,7 @@ local order = {
 }
 
 -- Those of `both` that a proposal has.
-local answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always' }
+local answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'diff' }
 
 ---@param group string
 ---@param action string

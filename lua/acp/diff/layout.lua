@@ -3,15 +3,15 @@ local M = {}
 
 local api = vim.api
 
--- Columns each half must have to be readable beside the other.
-local HALF = 50
+-- Columns that windows must have together to stand beside each other: two, three.
+local BESIDE = { [2] = 101, [3] = 150 }
 
 ---@class acp.DiffHome where the user was
 ---@field tab integer
 ---@field win integer
 ---@field insert boolean
 ---@field wins table<integer, {view: table, tick: integer, buf: integer}> windows of the tab page
----@field sizes string winrestcmd()
+---@field sizes string command that sets them again
 ---@field screen integer[]
 
 ---@return integer[]
@@ -25,6 +25,18 @@ end
 local function screen()
   local tabline = vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1
   return { vim.o.columns, vim.o.lines, vim.o.cmdheight, tabline and 1 or 0 }
+end
+
+---As winrestcmd(), but without floats: one that is gone would be taken for the last window.
+---@return string
+local function sizes()
+  local parts = {}
+  for _, win in ipairs(ordinary()) do
+    local n, height, width = vim.fn.win_id2win(win), api.nvim_win_get_height(win), api.nvim_win_get_width(win)
+    table.insert(parts, ('%dresize %d|vert %dresize %d'):format(n, height, n, width))
+  end
+  local command = table.concat(parts, '|')
+  return command .. '|' .. command -- the first may have been in the way of the last
 end
 
 ---Note where the user is.
@@ -45,7 +57,7 @@ function M.note(from)
     win = from.win,
     insert = from.insert,
     wins = wins,
-    sizes = vim.fn.winrestcmd(),
+    sizes = sizes(),
     screen = screen(),
   }
 end
@@ -64,7 +76,7 @@ function M.restore(home)
   if not same then
     return
   end
-  if vim.fn.winrestcmd() ~= home.sizes then
+  if sizes() ~= home.sizes then
     vim.cmd(home.sizes)
   end
   for win, was in pairs(home.wins) do
@@ -113,7 +125,7 @@ local function new_tab(buf)
 end
 
 ---Open the windows. The focus goes to the first.
----@param bufs integer[] one or two
+---@param bufs integer[] one to three
 ---@param how 'auto'|'tab'|'split'
 ---@return integer[] wins
 ---@return boolean tab whether they are a tab page of their own
@@ -126,18 +138,24 @@ function M.open(bufs, how)
   else
     first = new_tab(bufs[1])
   end
-  if not bufs[2] then
-    return { first }, code == nil
+  local wins = { first }
+  if #bufs == 1 then
+    return wins, code == nil
   end
-  local width, height = api.nvim_win_get_width(first), api.nvim_win_get_height(first)
-  local beside = math.floor((width - 1) / 2) >= HALF
-  local second = api.nvim_open_win(bufs[2], false, {
-    split = beside and 'right' or 'below',
-    win = first,
-    width = beside and math.floor((width - 1) / 2) or nil,
-    height = not beside and math.floor((height - 1) / 2) or nil,
-  })
-  return { first, second }, code == nil
+  local beside = api.nvim_win_get_width(first) >= BESIDE[#bufs]
+  for i = 2, #bufs do
+    local last, left = wins[i - 1], #bufs - i + 2 -- windows that share the room of the last
+    local size = beside and api.nvim_win_get_width(last) or api.nvim_win_get_height(last)
+    -- Each gets its part of what is left, and a separator or a statusline.
+    size = size - math.floor((size - left + 1) / left) - 1
+    wins[i] = api.nvim_open_win(bufs[i], false, {
+      split = beside and 'right' or 'below',
+      win = last,
+      width = beside and math.max(1, size) or nil,
+      height = not beside and math.max(1, size) or nil,
+    })
+  end
+  return wins, code == nil
 end
 
 ---Close the windows, without a way for the focus to go anywhere. Floats of others in the tab page do not

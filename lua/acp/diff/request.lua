@@ -7,6 +7,7 @@ local api = vim.api
 ---@field chat integer
 ---@field question? string
 ---@field path? string
+---@field call? string
 ---@field block? integer
 ---@field row? integer
 
@@ -15,6 +16,8 @@ local api = vim.api
 ---@field question? string
 ---@field op string
 ---@field path string
+---@field call? string the call, when it changes several files
+---@field next? string path of the file that comes after this one
 ---@field at integer[] line of the first change in each side
 ---@field numbers boolean
 ---@field sides acp.DiffSide[]

@@ -315,6 +315,14 @@ diff.on.closed = function(id)
     M.put_off(question)
   end
 end
+diff.on.walked = function(id)
+  local question = queue.get(id)
+  if question then
+    question.put_off, question.wanted = true, true -- as when the chooser is left for the diff
+    card.show(question)
+    later()
+  end
+end
 card.on.moved = card.refresh
 card.on.closed = function(question, entered)
   vim.schedule(function()

@@ -18,6 +18,7 @@ from acp_nvim.session.events import (
 )
 from acp_nvim.text.paths import relative
 from acp_nvim.text.sanitise import one_line
+from acp_nvim.view.questions import words
 from acp_nvim.view.status import LABEL_CELLS, Status
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ _TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "Unknown"
 def _permission(permission: Permission, session: Session) -> dict[str, Any]:
     call = session.tool_calls.get(permission.tool_call_id or "")
     title = permission.title or (call.title if call is not None else "")
+    if not title.strip():  # ours, or of an agent that says nothing
+        title = words(permission, session)
     return {
         "id": permission.id,
         "title": one_line(title, TEXT_CELLS),

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 
-from acp_nvim.editor import Editor, NvimError
-from acp_nvim.service import disk
-from acp_nvim.session.entities import Change, Diff, Permission, Session, ToolCall
-from acp_nvim.session.ports import RequestError
+from acp_nvim.editor import Editor
+from acp_nvim.session.entities import Change, Diff, PathSubject, Permission, Session, ToolCall
 from acp_nvim.view import facts
+from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.look import Look
-from acp_nvim.view.outcome import Hints, Now
-from acp_nvim.view.proposal import Case, Proposal, files, propose
+from acp_nvim.view.outcome import Hints
+from acp_nvim.view.proposal import files, propose
 from acp_nvim.view.transcript import Transcript
 
+from .now import look as look_at
 from .payloads import ShowDiff
 
 #: Lines of one call into Neovim: what comes with it is decoded between two keys.
@@ -52,9 +52,11 @@ class Diffs:
         case = await self._case(target)
         # Comparing may take a second for very large texts: never on the loop.
         proposal = await anyio.to_thread.run_sync(propose, case, look, abandon_on_cancel=True)
-        await self._send(request, target, proposal)
+        await self._send(request, target, proposal, case.files)
 
-    async def _send(self, request: ShowDiff, target: _Target, proposal: Proposal) -> None:
+    async def _send(
+        self, request: ShowDiff, target: _Target, proposal: Proposal, paths: Sequence[str]
+    ) -> None:
         for number, side in enumerate(proposal.sides, 1):
             for first in range(0, len(side.lines), PIECE_LINES):
                 piece = side.lines[first : first + PIECE_LINES]
@@ -63,12 +65,17 @@ class Diffs:
         payload = {**proposal.payload(), "chat": request.chat}
         if target.question is not None:
             payload["question"] = target.question
+        if len(changed := tuple(files(target.call))) > 1:
+            payload |= {
+                "call": target.call.id,
+                "next": changed[(changed.index(target.path) + 1) % len(changed)],
+            }
         self._editor.notify("acp.diff.request", "answer", request.id, payload)
 
     async def _case(self, target: _Target) -> Case:
         call, path = target.call, target.path
         changed = files(call)
-        diffs = [_of_file(each, path, call) for each in changed[path]]
+        diffs = [_of_file(each, path, call) for each in changed.get(path, ())]
         seen = [each for each in call.proposed if any(change.path == path for change in each.changes)]
         lines = [place.line for place in call.locations if place.path == path and place.line is not None]
         raw = call.raw_input if isinstance(call.raw_input, dict) else {}
@@ -76,48 +83,16 @@ class Diffs:
         case = Case(
             path,
             diffs,
-            await self._now(path),
+            await look_at(self._editor, path),
             seen=seen,
             hints=Hints(lines[0] if lines else None, any(raw.get(key) is True for key in _EVERY)),
             done=state == "done",
             state=_STATES.get(state, ""),
-            others=len(changed) - 1,
+            files=tuple(changed),
+            conflict=_conflict(call),
         )
         old = case.change.old_path
-        return case if old is None or old == path else replace(case, before=await self._now(old))
-
-    async def _now(self, path: str) -> Now:
-        """The file as the user has it: of the buffer if it is loaded, else of the disk."""
-        try:
-            buffer = await self._editor.call("acp.buffers", "read", path)
-        except NvimError:
-            buffer = {"loaded": False}
-        if not buffer["loaded"]:
-            return await anyio.to_thread.run_sync(_on_disk, path, abandon_on_cancel=True)
-        text = str(buffer["text"])
-        if "\0" in text:
-            return Now(None, exists=True, loaded=True, size=len(text), why="not a text file")
-        on_disk = None
-        if buffer["modified"]:
-            on_disk = (await anyio.to_thread.run_sync(_on_disk, path, abandon_on_cancel=True)).text
-        return Now(text, exists=True, loaded=True, disk=on_disk, size=len(text.encode("utf-8", "replace")))
-
-
-def _on_disk(path: str) -> Now:
-    try:
-        text = disk.read_text(Path(path))
-    except RequestError as error:
-        if error.code == disk.NOT_FOUND:
-            return Now()
-        return Now(None, exists=True, size=_size(path), why=error.message.partition(":")[0])
-    return Now(text, exists=True, size=len(text.encode()))
-
-
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
+        return case if old is None or old == path else replace(case, before=await look_at(self._editor, old))
 
 
 def _of_file(each: Diff, path: str, call: ToolCall) -> Diff:
@@ -126,6 +101,12 @@ def _of_file(each: Diff, path: str, call: ToolCall) -> Diff:
     if call.kind == "delete" and not each.new_text and not each.patch:
         changes = (Change("delete", path),)
     return replace(each, changes=changes)
+
+
+def _conflict(call: ToolCall) -> PathSubject | None:
+    """Our open question about unsaved edits, if that is what stands in this row."""
+    subjects = [permission.subject for permission in call.open_permissions]
+    return next((s for s in subjects if isinstance(s, PathSubject) and s.why == "modified"), None)
 
 
 # -- which change is meant
@@ -137,6 +118,10 @@ def _targets(request: ShowDiff, session: Session, transcript: Transcript) -> Ite
         permission = session.permissions.get(request.question)
         call = session.tool_calls.get((permission.tool_call_id if permission else None) or "")
         yield from _all_of(call, request.question) if call is not None else ()
+        return
+    if request.call is not None:
+        call = session.tool_calls.get(request.call)
+        yield from _all_of(call, _open(call)) if call is not None else ()
         return
     if request.block is not None:
         call = transcript.call_at(request.block, request.row)

@@ -120,12 +120,16 @@ class Answer(msgspec.Struct):
 
 
 class ShowDiff(msgspec.Struct):
-    """The change of a question, a path, or a row of the transcript; ``id`` comes back with the answer."""
+    """The change of a question, a call, or a row of the transcript, else the newest; of ``path`` if given.
+
+    ``id`` comes back with the answer.
+    """
 
     id: int
     chat: int
     question: str | None = None
     path: str | None = None
+    call: str | None = None
     block: int | None = None
     row: int = 0
 

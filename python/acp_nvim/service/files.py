@@ -14,6 +14,7 @@ from ..session.entities import Change, Diff, PathSubject, Permission, Permission
 from ..session.ports import Questions, RequestError
 from ..text.merge import Merged, merge
 from . import disk
+from .asked import approved, base
 from .known import Known
 from .order import Order
 from .roots import Place, resolve
@@ -155,7 +156,7 @@ class FileService:
             mine, options["tick"] = buffer
             options.pop("merged", None)
             known = self._known.knows(session.id, place.real, mine)
-            if not known and not _approved(session, place, mine, text):
+            if not known and not approved(session, place, mine, text):
                 merged = await self._ask_conflict(session, place, mine, text)
                 if merged is not None:
                     options["merged"] = merged
@@ -182,14 +183,14 @@ class FileService:
             now = await self._on_disk(place.real)
         except RequestError:
             now = None
-        base = self._known.text(session.id, place.real)
-        if base is None and now != text:
-            base = now  # an agent that reads the disk by itself
+        origin = base(session, place, text) or self._known.text(session.id, place.real)
+        if origin is None and now != text:
+            origin = now  # an agent that reads the disk by itself
         diff = Diff((Change("modify", place.real),), mine, text)
-        subject = PathSubject("write", place.path, place.real, "modified", diff, base, now)
+        subject = PathSubject("write", place.path, place.real, "modified", diff, origin, now)
         merged: Merged | None = None
-        if base is not None:
-            job = partial(merge, base, mine, text, ("yours", session.agent))
+        if origin is not None:
+            job = partial(merge, origin, mine, text, ("yours", session.agent))
             merged = await to_thread.run_sync(job, abandon_on_cancel=True)
         options = [YES, NO]
         if merged is not None and merged.text not in (mine, text):
@@ -207,6 +208,8 @@ class FileService:
         if chosen is None or chosen == NO.id:
             said = "the user did not allow" if chosen is not None else "nobody has answered the question"
             message = f"{said} to {subject.op} {place.real}"
+            if subject.written:
+                message += "; the file has this text, but the user's editor has unsaved edits of another one"
             raise RequestError(disk.INTERNAL_ERROR, message, where)
         if (await self._resolve(session, place.path)).real != place.real:
             message = f"{place.path} leads elsewhere now than when the user was asked"
@@ -218,23 +221,6 @@ def _both(merged: Merged) -> PermissionOption:
     """The third answer. No kind: what allows once is Yes, and a key must know which is meant."""
     marks = f", {merged.conflicts} marked" if merged.conflicts else ""
     return PermissionOption("both", f"Keep both: merge into the buffer{marks}, unsaved", "other", "other")
-
-
-def _approved(session: Session, place: Place, old: str, new: str) -> bool:
-    """True when the user has allowed a question of the agent that showed exactly this change."""
-    for permission in session.permissions.values():
-        call = session.tool_calls.get(permission.tool_call_id or "")
-        chosen = next((o for o in permission.options if o.id == permission.answer), None)
-        if call is None or chosen is None or not chosen.kind.startswith("allow"):
-            continue
-        for item in call.content:
-            if (
-                isinstance(item, Diff)
-                and (item.old_text or "", item.new_text) == (old, new)
-                and any(change.path in (place.path, place.real) for change in item.changes)
-            ):
-                return True
-    return False
 
 
 def _broken(text: str) -> bool:

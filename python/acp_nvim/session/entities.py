@@ -317,6 +317,11 @@ class PathSubject:
     base: str | None = None
     disk: str | None = None
 
+    @property
+    def written(self) -> bool:
+        """Whether the agent has written the file itself already: the question is about the buffer alone."""
+        return self.disk is not None and self.diff is not None and self.disk == self.diff.new_text
+
 
 Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | None
 

@@ -26,13 +26,14 @@ class Now:
     """A file as the user has it. ``text`` None: there is none that can be shown, ``why`` says why.
 
     ``loaded``: in a buffer, whose text this is. ``disk``: what the disk has, where that is something else.
-    ``size`` in bytes.
+    ``disk_why``: why that cannot be shown. ``size`` in bytes.
     """
 
     text: str | None = None
     exists: bool = False
     loaded: bool = False
     disk: str | None = None
+    disk_why: str = ""
     size: int = 0
     why: str = ""
 

@@ -5,18 +5,16 @@ Work with large texts: run ``propose`` in a thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
-
 from acp_nvim.session.entities import Change, Diff, ToolCall
 from acp_nvim.text.diff import diff
 from acp_nvim.text.sanitise import one_line
 
 from . import facts
-from .block import Lines, Segment
+from .block import Lines
+from .case import Case, Proposal, Side, hunks_only, remarks
+from .conflict import conflict
 from .look import Look, plural
-from .outcome import Hints, Now, Outcome, outcome
+from .outcome import Outcome, outcome
 from .sides import (
     MAX_CHARS,
     MAX_LINES,
@@ -25,104 +23,10 @@ from .sides import (
     counted,
     ends_notes,
     first_change,
-    hunk_lines,
     too_large,
 )
 
-Source: TypeAlias = Literal["text", "buffer"]
 NOT_TEXT = "not a text file"
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One changed file. ``diffs`` are those of ``path``; ``seen`` those the user was asked about.
-
-    ``state`` is the word of the call's row for what came of it, "" while it is open. ``others``: how many
-    more files the call changes. ``before``: the file at the old path, for a move or a copy.
-    """
-
-    path: str
-    diffs: Sequence[Diff]
-    now: Now
-    seen: Sequence[Diff] = ()
-    before: Now | None = None
-    hints: Hints = field(default_factory=Hints)
-    done: bool = False
-    state: str = ""
-    others: int = 0
-
-    @property
-    def change(self) -> Change:
-        for each in reversed(self.diffs):
-            for change in each.changes:
-                if change.path == self.path:
-                    return change
-        return Change("modify", self.path)
-
-
-@dataclass(slots=True)
-class Side:
-    """A window. ``what`` is the first word of its winbar, ``notes`` stand at its right.
-
-    ``source``: ``buffer`` means the user's own, so no lines are needed. ``syntax``: file, diff or none.
-    ``group``: for the whole text. ``ends``: the file format the lines were cut by.
-    """
-
-    what: str
-    path: str
-    shown: str
-    lines: list[str] = field(default_factory=list)
-    source: Source = "text"
-    notes: list[Segment] = field(default_factory=list)
-    syntax: Literal["file", "diff", "none"] = "file"
-    group: str = ""
-    ends: str = "unix"
-
-
-@dataclass(slots=True)
-class Proposal:
-    """One or two windows. ``at``: the line from 1 of the first change in each.
-
-    ``title`` and ``card`` (one line) replace those of the question's card, where the agent's words for the
-    change are not what it is.
-    """
-
-    op: str
-    path: str
-    sides: list[Side]
-    at: list[int]
-    numbers: bool = True
-    card: Lines | None = None
-    title: str = ""
-
-    def payload(self) -> dict[str, Any]:
-        """For ``acp.diff.request.answer``; the lines go by themselves, in pieces."""
-        made: dict[str, Any] = {}
-        if self.card is not None:
-            made["card"] = {
-                "title": self.title,
-                "line": self.card.lines[0],
-                "marks": [list(mark) for mark in self.card.marks],
-            }
-        return made | {
-            "op": self.op,
-            "path": self.path,
-            "at": self.at,
-            "numbers": self.numbers,
-            "sides": [
-                {
-                    "what": side.what,
-                    "path": side.path,
-                    "shown": side.shown,
-                    "source": side.source,
-                    "notes": [list(note) for note in side.notes],
-                    "syntax": side.syntax,
-                    "group": side.group,
-                    "ends": side.ends,
-                }
-                for side in self.sides
-            ],
-        }
 
 
 def propose(case: Case, look: Look) -> Proposal:
@@ -137,6 +41,8 @@ def propose(case: Case, look: Look) -> Proposal:
     if not any(_says_text(each) for each in case.diffs):
         words = [f"{look.agent} does not say what changes in this file."]
         return _one(case, "edit", Side("proposed", case.path, shown, words, syntax="none"))
+    if (made := conflict(case, look)) is not None:
+        return made
     found = outcome(case.now, case.diffs, case.hints, done=case.done, seen=case.seen)
     if found.how == "fragment":
         return _fragment(case, found, shown)
@@ -169,13 +75,9 @@ def _compared(case: Case, found: Outcome, shown: str, look: Look) -> Proposal:
         left_word = "before"
     verb = "overwrite" if found.overwrite else "edit"
     compared = diff(old, new)
-    notes = _notes(case, [*found.notes, *ends_notes(old, new)])
+    notes = remarks(case, [*found.notes, *ends_notes(old, new)])
     if compared is None or too_large(old, new, compared):
-        side = Side(right_word, case.path, shown, hunk_lines(compared), syntax="diff")
-        count = max(len(buffer_lines(text)[0]) for text in (old, new))
-        label: list[Segment] = [("hunks only, ", "AcpNote"), (plural(count, "line"), "AcpNote")]
-        side.notes = [*counted(verb, compared), ("  ", ""), *label, *notes]
-        return Proposal("large", case.path, [side], [1])
+        return hunks_only(Side(right_word, case.path, shown), verb, old, new, compared, notes)
     left, right = Side(left_word, case.path, shown), Side(right_word, case.path, shown)
     for side, text in ((left, old), (right, new)):
         side.lines, side.ends = buffer_lines(text)
@@ -203,7 +105,7 @@ def _fragment(case: Case, found: Outcome, shown: str) -> Proposal:
     for side, text in ((left, old), (right, new)):
         lines, side.ends = buffer_lines(text)
         side.lines = lines[:MAX_LINES]
-    right.notes = [*counted("edit", compared), *_notes(case, [])]
+    right.notes = [*counted("edit", compared), *remarks(case, [])]
     at = first_change(compared) if compared is not None else [1, 1]
     return Proposal("fragment", case.path, [left, right], at, numbers=False)
 
@@ -215,7 +117,7 @@ def _new(case: Case, found: Outcome, shown: str) -> Proposal:
     side = Side("now" if found.how == "applied" else "proposed", case.path, shown, lines, ends=ends)
     if len(lines) > MAX_LINES or len(found.new) > MAX_CHARS:
         side.lines = bounded(lines)
-    side.notes = [("new file, ", ""), (plural(count, "line"), "AcpAdd"), *_notes(case, found.notes)]
+    side.notes = [("new file, ", ""), (plural(count, "line"), "AcpAdd"), *remarks(case, found.notes)]
     return Proposal("new", case.path, [side], [1])
 
 
@@ -229,7 +131,7 @@ def _delete(case: Case, shown: str) -> Proposal:
     word = "delete, "
     if case.done and not case.now.exists:
         side.what, word = "before", "deleted, "
-    side.notes = [(word, ""), (plural(count, "line"), "AcpDelete"), *_notes(case, [])]
+    side.notes = [(word, ""), (plural(count, "line"), "AcpDelete"), *remarks(case, [])]
     return Proposal("delete", case.path, [side], [1])
 
 
@@ -248,7 +150,7 @@ def _move(case: Case, look: Look) -> Proposal:
     if before == after:
         lines, ends = buffer_lines(text)
         side = Side("proposed", case.path, f"{old_shown} -> {new_shown}", bounded(lines), ends=ends)
-        side.notes = [(f"{word}, text unchanged", ""), *_notes(case, [])]
+        side.notes = [(f"{word}, text unchanged", ""), *remarks(case, [])]
         return Proposal(change.op, case.path, [side], [1])
     compared = diff(before, after)
     left, right = Side("now", old_path, old_shown), Side("proposed", case.path, new_shown)
@@ -256,24 +158,13 @@ def _move(case: Case, look: Look) -> Proposal:
         side.lines, side.ends = buffer_lines(each)
     if source.loaded and source is case.before and found.how == "proposed":
         left.source, left.lines = "buffer", []
-    right.notes = [*counted(word, compared), *_notes(case, found.notes)]
+    right.notes = [*counted(word, compared), *remarks(case, found.notes)]
     return Proposal(change.op, case.path, [left, right], first_change(compared) if compared else [1, 1])
 
 
 def _one(case: Case, op: str, side: Side) -> Proposal:
-    side.notes = [(op, ""), *_notes(case, [])]
+    side.notes = [(op, ""), *remarks(case, [])]
     return Proposal(op, case.path, [side], [1], numbers=False)
-
-
-def _notes(case: Case, words: Sequence[str]) -> list[Segment]:
-    segments: list[Segment] = []
-    for note in words:
-        segments += [("  ", ""), (note, "AcpWarn")]
-    if case.state:
-        segments += [("  ", ""), (case.state, "AcpNote")]
-    if case.others:
-        segments += [("  ", ""), (f"{plural(case.others, 'more file')}, :AcpDiff", "AcpNote")]
-    return segments
 
 
 # -- kinds

@@ -100,7 +100,7 @@ def describe(
         n_open=max(len(session.open_permissions), 1),
     )
     action, short = _action(about, permission, call, look)
-    question.title = f"{look.agent} wants to {action}"
+    question.title = f"{look.agent} {action}"
     question.change = bool(files(call))
     _CONTENT[about](question, permission, call, look)
     if not question.lines:
@@ -109,6 +109,14 @@ def describe(
     verb, _, target = short.removeprefix("wants to ").partition(": ")
     question.what = one_line(f"{verb} {target}", PROMPT_CELLS, icons.cut)
     return question
+
+
+def words(permission: Permission, session: Session, label: str = "") -> str:
+    """A question in one line, as a picker shows it; without its content, which may be long."""
+    call = session.tool_calls.get(permission.tool_call_id or "") or ToolCall("")
+    look = Look(session, UNICODE, label)
+    short = _action(_about(permission, call), permission, call, look)[1]
+    return one_line(f"{look.agent} {short}", PROMPT_CELLS)
 
 
 def _option(option: PermissionOption) -> dict[str, str]:
@@ -133,12 +141,12 @@ def _about(permission: Permission, call: ToolCall) -> About:
 
 
 def _action(about: About, permission: Permission, call: ToolCall, look: Look) -> tuple[str, str]:
-    """The words of the title, and the one-line form without the agent's name."""
+    """The words of the title, and the one-line form, both without the agent's name."""
     says = permission.title or call.title.replace("`", "")
     if about == "command":
         said, folder = facts.command(call, permission)
         place = f" in {look.folder(folder or look.session.cwd)}"
-        return "run a command", f"wants to run: {one_line(said) + place if said else one_line(says)}"
+        return "wants to run a command", f"wants to run: {one_line(said) + place if said else one_line(says)}"
     if about == "path":
         return _path_action(permission, look)
     place_of = facts.location(call)
@@ -147,12 +155,12 @@ def _action(about: About, permission: Permission, call: ToolCall, look: Look) ->
         verb = _edit_verb(call)
         added, removed = facts.counts(facts.diffs(call))
         numbers = "".join(f" {sign}{n}" for sign, n in (("+", added), ("-", removed)) if n)
-        return f"{verb} a file", f"wants to {verb}: {path}{numbers}"
+        return f"wants to {verb} a file", f"wants to {verb}: {path}{numbers}"
     if about == "mode" or not (says or call.kind_raw or call.raw_input):
-        return "ask you something", f"asks: {one_line(says)}"
+        return "wants to ask you something", f"asks: {one_line(says)}"
     if call.kind == "read" and place_of is not None and _outside(place_of.path, look.session):
-        return "read outside the project", f"wants to read: {path}"
-    return "use a tool", f"wants to use a tool: {one_line(says or call.name or call.kind)}"
+        return "wants to read outside the project", f"wants to read: {path}"
+    return "wants to use a tool", f"wants to use a tool: {one_line(says or call.name or call.kind)}"
 
 
 def _path_action(permission: Permission, look: Look) -> tuple[str, str]:
@@ -161,10 +169,13 @@ def _path_action(permission: Permission, look: Look) -> tuple[str, str]:
     path = look.path(subject.real_path or subject.path)
     if subject.op == "read":
         where = "outside the project" if subject.why == "outside" else "a file"
-        return f"read {where}", f"wants to read: {path}"
+        return f"wants to read {where}", f"wants to read: {path}"
+    if subject.written:
+        return "has changed a file on disk", f"has changed on disk: {path}; take it into the buffer?"
     new = subject.diff is not None and facts.hunks(subject.diff).op == "add"
+    new = new and (subject.why != "modified" or subject.disk is None)  # the user may have emptied it
     verb = "create" if new else "edit"
-    return f"{verb} a file", f"wants to {verb}: {path}"
+    return f"wants to {verb} a file", f"wants to {verb}: {path}"
 
 
 def _edit_verb(call: ToolCall) -> str:
@@ -204,6 +215,8 @@ def _path(question: Question, permission: Permission, call: ToolCall, look: Look
         question.put(("really ", "AcpNote"), (look.folder(subject.real_path), "AcpPath"))
     if subject.why in _WHY:
         question.put((_WHY[subject.why], "AcpWarn"))
+    if subject.written:
+        question.put(("on disk already; Yes takes it into the buffer too", "AcpWarn"))
     _hunks(question, changed, look)
     _words(question, permission, call, look, subject.path)
 

@@ -110,3 +110,15 @@ def first_change(compared: LineDiff) -> list[int]:
     left = change.a + 1 if change.b > change.a else change.a
     right = change.c + 1 if change.d > change.c else change.c
     return [max(left, 1), max(right, 1)]
+
+
+def line_in(compared: LineDiff, line: int) -> int:
+    """The line of the new text, from 1, that stands where this line of the old one does."""
+    at, moved = line - 1, 0
+    for change in compared.changes:
+        if change.a > at:
+            break
+        if at < change.b:
+            return max(min(change.c + at - change.a, change.d - 1), 0) + 1
+        moved = change.d - change.b
+    return max(at + moved, 0) + 1

@@ -185,6 +185,8 @@ def test_nothing_outside_without_a_question(start_screen: StartScreen, agent: Ma
     chat.send()
     for ident, path in ((217, home / "key"), (218, home / "new/.bashrc")):
         assert "outside the project" in chat.wait(str(path))
+        asked = chat.events("AcpPermission")[-1]["title"]
+        assert asked == f"y wants to {'read' if ident == 217 else 'create'}: {path}"
         chat.wait_pending(1)
         chat.permit(answer)
         chat.agent.response(ident)

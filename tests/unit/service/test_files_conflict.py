@@ -8,6 +8,7 @@ import pytest
 from tests.unit.service.helpers import OPTIONS, Place
 
 from acp_nvim.session.entities import Change, Diff, Permission, ToolCall
+from acp_nvim.session.ports import RequestError
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,41 @@ async def test_both_texts_can_be_kept(
     assert place.changed == [path]
     # What the agent wrote is what it knows: the merged text is the user's.
     assert place.files._known.knows("s1", path, theirs)
+
+
+@pytest.mark.parametrize(
+    ("asked", "base"),
+    [
+        (("read by itself", "theirs"), "read by itself"),
+        (("read by itself", "not theirs"), None),
+        ((None, "theirs"), None),
+        (("", "theirs"), None),
+    ],
+)
+@pytest.mark.parametrize("dropped", [False, True])
+async def test_the_base_is_what_the_agent_says_it_has_read(
+    place: Place, asked: tuple[str | None, str], base: str | None, dropped: bool
+) -> None:
+    """An agent that never reads through us (opencode) has written the disk, too, before it tells us."""
+    path = place.ws / "a"
+    path.write_text("theirs")
+    place.editor.type(str(path), "mine")
+    diff = Diff((Change("modify", str(path)),), *asked)
+    call = ToolCall("t1", kind="edit", content=[] if dropped else [diff], proposed=[diff])
+    place.session.tool_calls["t1"] = call
+    place.session.tool_calls["t2"] = ToolCall("t2")
+    await place.code(lambda: place.write("ws/a", "theirs"))
+    assert [(s.base, s.disk, s.written) for s in place.asked] == [(base, "theirs", True)]
+    assert bool(place.offered) == (base is not None)
+
+
+async def test_a_no_to_what_is_on_disk_already_says_so(place: Place) -> None:
+    path = place.ws / "a"
+    path.write_text("theirs")
+    place.editor.type(str(path), "mine")
+    with pytest.raises(RequestError, match="the file has this text, but"):
+        await place.write("ws/a", "theirs")
+    assert place.editor.buffers[str(path)] == ["mine", True]
 
 
 async def test_edits_made_while_it_was_asked_are_merged_anew(place: Place) -> None:

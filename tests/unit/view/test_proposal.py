@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.session.entities import Change, Diff, Location, Session, ToolCall
+from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.look import Look
 from acp_nvim.view.outcome import Now
-from acp_nvim.view.proposal import Case, Proposal, files, propose
+from acp_nvim.view.proposal import files, propose
 from acp_nvim.view.sides import MAX_LINES, buffer_lines
 
 LOOK = Look(Session("s", "claude", "/ws", roots=("/ws",)), label="claude", home="/home/me")
@@ -65,11 +66,11 @@ CASES = [
         id="done, and changed since",
     ),
     pytest.param(
-        Case(PATH, [change("a\n", "b\n")], here("a\n"), state="rejected", others=2),
+        Case(PATH, [change("a\n", "b\n")], here("a\n"), state="rejected", files=[PATH, "/ws/b", "/ws/c"]),
         "edit",
         [
             ("now src/a.py", "text", ["a"]),
-            ("proposed src/a.py edit +1 -1 rejected 2 more files, :AcpDiff", "text", ["b"]),
+            ("proposed src/a.py edit +1 -1 rejected file 1 of 3, :AcpDiff", "text", ["b"]),
         ],
         id="rejected, with others",
     ),

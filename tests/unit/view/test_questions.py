@@ -9,7 +9,7 @@ from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at,
 
 from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, PermissionOption, ToolCall
 from acp_nvim.session.events import PermissionOpened
-from acp_nvim.view.questions import Question, describe
+from acp_nvim.view.questions import Question, describe, words
 
 
 def ask(kind: str, title: str = "", asked: dict[str, Any] | None = None, **fields: Any) -> Question:
@@ -158,6 +158,36 @@ def test_our_question_with_a_change() -> None:
         "  │ + b",
         "  │ 1 Allow once",
     ]
+
+
+@pytest.mark.parametrize(
+    ("disk", "mine", "title", "said"),
+    [
+        (
+            "b\n",
+            "a\n",
+            "claude has changed a file on disk",
+            "on disk already; Yes takes it into the buffer too",
+        ),
+        ("c\n", "a\n", "claude wants to edit a file", None),
+        ("c\n", "", "claude wants to edit a file", None),
+        (None, "", "claude wants to create a file", None),
+    ],
+)
+def test_our_question_about_unsaved_edits(disk: str | None, mine: str, title: str, said: str | None) -> None:
+    change = edit("/etc/npmrc", mine, "b\n")
+    subject = PathSubject("write", "/etc/npmrc", "/etc/npmrc", "modified", change, "a\n", disk)
+    permission = Permission("p", list(OPTIONS[:1]), subject=subject, asked_by="client")
+    chat = Chat()
+    chat.apply(PermissionOpened(permission))
+    question = describe(permission, None, chat.session, home=HOME)
+    assert question.title == title
+    assert question.lines[1] == "has unsaved edits"
+    assert (said is None) == (question.lines[2] != "on disk already; Yes takes it into the buffer too")
+    assert words(permission, chat.session) == question.prompt
+    if said:
+        assert question.prompt == "claude has changed on disk: /etc/npmrc; take it into the buffer?"
+        assert question.what == "has changed on disk /etc/npmrc; take it into the buffer?"
 
 
 def test_a_command_subject_wins_over_the_raw_input() -> None:
