@@ -79,6 +79,11 @@ def _validators(definitions: Json, more: Json) -> Callable[[str], Validator]:
     return validator
 
 
+def lenient_part(schema: Schema, part: Json) -> Validator:
+    """The lenient validator of a part of a definition."""
+    return Draft202012Validator({**_lenient(part), "$defs": _lenient(schema.definitions)})
+
+
 def _closed(node: Any) -> Any:
     """Close every object where it is used: a definition itself may be a part of another one (allOf)."""
     if isinstance(node, list):
@@ -107,6 +112,10 @@ def _lenient(node: Any) -> Any:
     if node.get(ON_ERROR):
         return {}
     made = {key: _lenient(value) for key, value in node.items()}
+    if node.get("format") == "uint32":
+        made["maximum"] = 2**32 - 1
+    if node.get(SKIP_ITEMS):
+        made["items"] = {}
     if node.get(ON_NULL):
         return {"anyOf": [{"type": "null"}, made]}
     for union in ("oneOf", "anyOf"):

@@ -169,9 +169,12 @@ def _union(info: mi.UnionType, marks: dict[str, Any]) -> Convert:
     tagged: dict[Any, Convert] = {}
     unknown: type[Unknown] | None = None
     tag_field = ""
+    nullable = False
     others: list[Convert] = []
     for member in info.types:
-        if isinstance(member, mi.StructType) and member.tag_field is not None:
+        if isinstance(member, mi.NoneType):
+            nullable = True
+        elif isinstance(member, mi.StructType) and member.tag_field is not None:
             tag_field = member.tag_field
             if issubclass(member.cls, Unknown):
                 unknown = member.cls
@@ -183,6 +186,8 @@ def _union(info: mi.UnionType, marks: dict[str, Any]) -> Convert:
         others.append(_tagged(tag_field, tagged, unknown))
 
     def convert(value: Any, notes: Notes) -> Any:
+        if value is None and nullable:
+            return None
         last: MismatchError | None = None
         for member in others:
             told = len(notes)

@@ -216,6 +216,14 @@ def test_the_error_names_the_place() -> None:
         )
 
 
+def test_the_error_of_a_value_that_may_be_null_says_what_is_wrong_with_it() -> None:
+    read = {"sessionId": "s1", "path": "/a"}
+    with pytest.raises(WireError, match=r"4294967296 is out of range at `line`"):
+        w.READ_TEXT_FILE.decode(dumps({**read, "line": 2**32}))
+    with pytest.raises(WireError, match=r"expected int, got str at `limit`"):
+        w.READ_TEXT_FILE.decode(dumps({**read, "limit": "9"}))
+
+
 @pytest.mark.parametrize("raw", [b"", b"null", b"{}"])
 def test_nothing_is_an_empty_object(raw: bytes) -> None:
     assert w.DONE.decode(raw) == w.Empty()
