@@ -168,6 +168,13 @@ local function seconds(value, path, problems)
   wrong(problems, path, 'a number of seconds above 0', value)
 end
 
+local function option(value, path, problems)
+  if type(value) == 'string' or type(value) == 'boolean' then
+    return value
+  end
+  wrong(problems, path, 'a string, true or false', value)
+end
+
 local function share(value, path, problems)
   if type(value) == 'number' and value > 0 and value < 1 then
     return value
@@ -182,7 +189,7 @@ local agent = record({
   protocol = one_of('acp-v1', 'acp-v2', 'auto', 'aap'),
   mcp_servers = of('table'),
   directories = directories,
-  options = of('table'),
+  options = map('.', 'options are named by their id or category, as model', option),
   stall_s = seconds,
   url = of('string'),
   agent = of('string'),

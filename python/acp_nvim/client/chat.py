@@ -70,6 +70,7 @@ class Chat:
     stall: Stall = field(init=False)
     closed: bool = False
     seen: int = 0  # number of the last send that was handled
+    refused: list[str] = field(default_factory=list)  # settings the agent did not take, as told
     asking: int = 0  # requests of ours under way that the user may take back
     _wake: anyio.Event = field(default_factory=anyio.Event)
     _over: anyio.Event = field(default_factory=anyio.Event)  # set when the turn is over

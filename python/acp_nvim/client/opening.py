@@ -10,6 +10,8 @@ from acp_nvim.session.entities import Failure, Message, Session
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.view.look import plural
 
+from .preset import preset
+
 if TYPE_CHECKING:
     from .chat import Chat
 
@@ -38,6 +40,7 @@ async def open_session(chat: Chat, agent: Agent) -> How:
     if await _resume(chat, agent):
         return "resumed"
     await agent.new_session(chat.session)
+    await preset(chat, agent)
     return "new"
 
 

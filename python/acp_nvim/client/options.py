@@ -7,15 +7,16 @@ from typing import Any
 
 import anyio
 
-from acp_nvim.session.entities import Failure, Item, Option, Session
+from acp_nvim.session.entities import Item, Option, Session
 from acp_nvim.session.events import Event, OptionsSet, OptionValue
-from acp_nvim.session.ports import Agent, AgentError
+from acp_nvim.session.ports import Agent
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import label, rows, typed
 
 from . import payloads
 from .announce import TEXT_CELLS, Announcer, known
 from .chat import Chat
+from .option_values import ask, find, offered, said
 from .registry import Registry
 
 #: Seconds after which a change that has no answer is spoken about.
@@ -117,39 +118,6 @@ class Options:
 
     def _done(self, chat: Chat, ident: str, error: str | None) -> None:
         self._announcer.call(chat, "acp.options", "done", known(id=ident, error=error))
-
-
-def find(options: Sequence[Option], ident: str) -> Option | None:
-    """The option that Lua knows by this id."""
-    return next((o for o in options if typed(o.id) == ident and o.type in ("select", "boolean")), None)
-
-
-def offered(option: Option, value: str | bool) -> str | bool | None:
-    """The agent's own form of a value that Lua knows; None: the option does not have it."""
-    if option.type == "boolean" or isinstance(value, bool):
-        return value if option.type == "boolean" and isinstance(value, bool) else None
-    return next((choice.value for choice in option.choices if typed(choice.value) == value), None)
-
-
-async def ask(agent: Agent, session: Session, option: Option, value: str | bool) -> Failure | None:
-    """Ask the agent for a value; returns why it does not have it afterwards, None when it does.
-
-    An agent may agree and change nothing: its own list says what is true (V1-153).
-    """
-    try:
-        await agent.set_option(session, option, value)
-    except AgentError as error:
-        return error.failure
-    now = next((each for each in session.options if each.id == option.id), None)
-    if now is None or now.value == value:
-        return None
-    return Failure(f"{session.agent} left it at {label(now, now.value)}")
-
-
-def said(failure: Failure) -> str:
-    """A failure in one line."""
-    words = one_line(failure.message, TEXT_CELLS)
-    return f"{words}; {failure.remedy}" if failure.remedy else words
 
 
 def _told(session: Session) -> dict[str, str]:

@@ -1,0 +1,93 @@
+"""The options of the settings (``agents.<name>.options``), set when a session is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from acp_nvim.session.entities import Option, Session
+from acp_nvim.session.ports import Agent, AgentError
+from acp_nvim.text.sanitise import one_line
+from acp_nvim.view.options import typed
+
+from .option_values import ask, said
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+#: Ids and values that are named when one is not offered.
+MOST_NAMED = 20
+
+
+async def preset(chat: Chat, agent: Agent) -> None:
+    """Set what the settings want and the agent does not have yet; tell what it does not take, once a chat.
+
+    A key is an option's id, else a category. The model comes first, as others depend on it, the rest in the
+    agent's order. A session that is loaded or resumed keeps its own values: this is not called for it.
+    Raises AgentError when the connection is lost or the agent wants a login.
+    """
+    settings = chat.connection.config.options
+    wanted = dict(settings) if isinstance(settings, dict) else {}
+    refused: list[str] = []
+    while wanted:
+        key = _next(chat.session, wanted)
+        problem = await _set(chat, agent, key, wanted.pop(key))
+        if problem is not None:
+            refused.append(f"{one_line(str(key), 80)}: {problem}")
+    if refused and refused != chat.refused:
+        chat.refused = refused
+        where = f"agents.{chat.session.agent}.options"
+        chat.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
+
+
+def _next(session: Session, wanted: Iterable[str]) -> str:
+    """Which of the keys is to be set now; those that no option has come last."""
+
+    def rank(key: str) -> tuple[bool, bool, int]:
+        option = _find(session, key)
+        if option is None:
+            return (True, True, 0)
+        return (False, option.category != "model", session.options.index(option))
+
+    return min(wanted, key=rank)
+
+
+def _find(session: Session, key: str) -> Option | None:
+    known = [option for option in session.options if option.type in ("select", "boolean")]
+    found = next((option for option in known if option.id == key), None)
+    return found or next((option for option in known if option.category == key), None)
+
+
+async def _set(chat: Chat, agent: Agent, key: str, wanted: object) -> str | None:
+    """Returns why the agent has another value, if it has."""
+    option = _find(chat.session, key)
+    if option is None:
+        return "it has no such option" + _there_are([each.id for each in chat.session.options])
+    value = _value(option, wanted)
+    if value is None:
+        offers = ["true", "false"] if option.type == "boolean" else [c.value for c in option.choices]
+        return f"{one_line(str(wanted), 80)} is not offered" + _there_are(offers)
+    if value == option.value:
+        return None
+    failure = await ask(agent, chat.session, option, value)
+    if failure is None:
+        return None
+    if failure.kind in ("auth", "transport") or (failure.kind == "cancelled" and failure.code is None):
+        raise AgentError(failure)
+    return said(failure)
+
+
+def _value(option: Option, wanted: object) -> str | bool | None:
+    """A value by its id, else by its name in whatever case."""
+    if option.type == "boolean" or isinstance(wanted, bool):
+        return wanted if option.type == "boolean" and isinstance(wanted, bool) else None
+    text = str(wanted)
+    exact = next((choice.value for choice in option.choices if choice.value == text), None)
+    return exact or next((c.value for c in option.choices if c.name.lower() == text.lower()), None)
+
+
+def _there_are(names: list[str]) -> str:
+    if not names:
+        return "; it offers none"
+    more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"; there are: {', '.join(typed(name) for name in names[:MOST_NAMED])}{more}"
