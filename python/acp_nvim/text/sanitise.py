@@ -15,8 +15,6 @@ from .width import cells_of, cut_to
 
 #: Bytes of the longest line that goes into a buffer (highlighting.md: an uncut 1.2 MB line costs 40 ms).
 LINE_BYTES = 8192
-#: Characters of the end of an output that are looked at for its last lines.
-OUTPUT_TAIL = 65536
 
 _JOINERS = "\u200c\u200d\U000e0100-\U000e01ef"
 _BAD = re.compile(
@@ -27,13 +25,6 @@ _BAD = re.compile(
 _JOINER = re.compile(f"[{_JOINERS}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\u2028|\u2029)\s*")
-# CSI; OSC, DCS, SOS, PM and APC with their end (BEL or ST) or the end of the line; other two-byte escapes.
-_ANSI = re.compile(
-    "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
-    "|\x1b[\\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?"
-    "|\x1b[ -/]+[0-~]|\x1b[0-Z=>\\\\a-~]"
-)
-_BACKSPACE = re.compile("[^\x08\n]\x08")
 
 
 def visible(char: str, before: str = "") -> str:
@@ -85,27 +76,6 @@ def one_line(text: str, cells: int | None = None, cut: str = "…") -> str:
     if end >= len(words) // 2 > 0:
         return f"{words[:end].rstrip()} {cut}"
     return cut_to(text, room).rstrip() + cut
-
-
-def output(text: str, last: int | None = None) -> list[str]:
-    """The lines of a program's output: escape sequences dropped, overwriting done, tabs expanded.
-
-    Cursor movement is not followed: a carriage return starts the line anew, a backspace takes one
-    character. ``last``: only that many lines of the end. No line is longer than ``LINE_BYTES``.
-    """
-    if last is not None:
-        text = text[-OUTPUT_TAIL:]
-    text = text.rstrip("\r\n")
-    if not text:
-        return []
-    rows = text.split("\n")
-    if last is not None:
-        rows = rows[-last:]
-    shown: list[str] = []
-    for row in rows:
-        plain = _overwritten(_ANSI.sub("", row).rstrip("\r"))
-        shown.extend(split_long(clean(plain).expandtabs(8)))
-    return shown if last is None else shown[-last:]
 
 
 def split_long(line: str, limit: int = LINE_BYTES) -> list[str]:
@@ -176,15 +146,3 @@ def _join_pairs(text: str) -> str:
         return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
 
     return _PAIR.sub(join, text)
-
-
-def _overwritten(row: str) -> str:
-    if "\r" in row:
-        shown = ""
-        for part in row.split("\r"):
-            shown = part + shown[len(part) :]
-        row = shown
-    while "\b" in row:
-        shorter = _BACKSPACE.sub("", row)
-        row = shorter if shorter != row else row.replace("\b", "")
-    return row

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from acp_nvim.session.entities import Block, Permission, TerminalRef, ToolCall, UnknownContent
-from acp_nvim.text.sanitise import one_line, output
+from acp_nvim.text.sanitise import one_line
+from acp_nvim.text.screen import output
 from acp_nvim.text.width import cells_of, cut_to, pad
 
 from . import facts

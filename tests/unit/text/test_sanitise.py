@@ -16,7 +16,6 @@ from acp_nvim.text.sanitise import (
     fitting,
     lines,
     one_line,
-    output,
     split_long,
 )
 from acp_nvim.text.width import cells_of
@@ -89,38 +88,6 @@ def test_one_line_fits(text: str, cells: int) -> None:
 )
 def test_lines(sent: str, shown: list[str]) -> None:
     assert lines(sent) == shown
-
-
-@pytest.mark.parametrize(
-    ("sent", "last", "shown"),
-    [
-        ("\x1b[1;32mok\x1b[0m\n", None, ["ok"]),
-        ("10%\r50%\r100%\n", None, ["100%"]),
-        ("abcdef\rXY\n", None, ["XYcdef"]),
-        ("crlf\r\nnext\r\n", None, ["crlf", "next"]),
-        ("\x1b]0;title\x07text \x1b]52;c;eA==\x1b\\end", None, ["text end"]),
-        ("\x1bPq#0\x1b\\x\x1b(B", None, ["x"]),
-        ("ab\b\bcd", None, ["cd"]),
-        ("\b\bx", None, ["x"]),
-        ("a\tb", None, ["a       b"]),
-        ("1\n2\n3\n4\n", 2, ["3", "4"]),
-        ("bell\x07", None, ["bell^G"]),
-        ("", 8, []),
-        ("\n\n", 8, []),
-    ],
-)
-def test_output(sent: str, last: int | None, shown: list[str]) -> None:
-    assert output(sent, last) == shown
-
-
-@given(anything, st.integers(1, 20))
-def test_output_is_safe_and_bounded(text: str, last: int) -> None:
-    shown = output(text * 3, last)
-    assert len(shown) <= last
-    for line in shown:
-        assert "\n" not in line
-        assert "\x1b" not in line
-        line.encode()
 
 
 @given(st.text(max_size=60), st.integers(4, 30))
