@@ -18,14 +18,15 @@ SAFE = re.compile(
 )
 """The whole language of what may be written."""
 
-PIECES = st.sampled_from(
-    r"""
-    \x1b[ \x1b] \x1bP \x1bX \x1b^ \x1b_ \x1b\\ \x1b \x07 \n \r \x18 \b \t \x00 \xff \x20
-    52;c;ZXZpbA== 0;title 31 m ; : ? 1049 h l 6n c A K J 3 ! q 7 8 ( B text
-    é日🎸 \xc3 \xa9 \xc2\x9b \xc2\x9d \xc2\x9c a\xe2\x80\xae\xe2\x80\x8d
-    0000000000000000000000000000000000000000000000000000000000000000000000
-    """.split()
-).map(lambda piece: ast.literal_eval(f"b'{piece}'") if piece.isascii() else piece.encode())
+WORDS = r"""
+\x1b[ \x1b] \x1bP \x1bX \x1b^ \x1b_ \x1b\\ \x1b \x07 \n \r \x18 \b \t \x00 \xff \x20
+52;c;ZXZpbA== 0;title 31 m ; : ? 1049 h l 6n c A K J 3 ! q 7 8 ( B text
+é日🎸 \xc3 \xa9 \xc2\x9b \xc2\x9d \xc2\x9c a\xe2\x80\xae\xe2\x80\x8d
+0000000000000000000000000000000000000000000000000000000000000000000000
+"""
+PIECES = st.sampled_from(WORDS.split()).map(
+    lambda piece: ast.literal_eval(f"b'{piece}'") if piece.isascii() else piece.encode()
+)
 OUTPUT = st.lists(PIECES | st.binary(max_size=4), max_size=25).map(b"".join)
 
 
