@@ -179,7 +179,7 @@ def known(**fields: Any) -> dict[str, Any]:
 #: Tool calls of these kinds change no file.
 _HARMLESS = frozenset({"read", "search", "think", "fetch"})
 
-_TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "Unknown"})
+_TEXT_EVENTS = frozenset({"MessageAppend", "MessageSet", "ToolAppend", "TerminalBytes", "Unknown"})
 
 
 def _permission(permission: Permission, session: Session) -> dict[str, Any]:

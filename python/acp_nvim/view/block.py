@@ -79,6 +79,7 @@ class Drawn(Lines):
     links: list[list[Any]] = field(default_factory=list)
     body: list[tuple[int, int, str]] = field(default_factory=list)
     diffs: list[list[Any]] = field(default_factory=list)
+    terminals: list[tuple[int, int, int]] = field(default_factory=list)
     question: str | None = None
 
     def put_body(self, body: Lines, kind: str, icons: Icons, start: int = 0) -> None:
@@ -108,6 +109,10 @@ class Drawn(Lines):
             deco["body"] = [[first + lead, last + lead, kind] for first, last, kind in self.body]
         if self.diffs:
             deco["diffs"] = [[first + lead, last + lead, *paths] for first, last, *paths in self.diffs]
+        if self.terminals:
+            deco["terminals"] = [
+                [first + lead, last + lead, number] for first, last, number in self.terminals
+            ]
         if self.question is not None:
             deco["question"] = self.question
         return ["set", block_id, [""] * lead + self.lines + [""] * self.tail, deco]

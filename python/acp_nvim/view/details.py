@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from acp_nvim.session.entities import Item, Message, ToolCall, TurnEnd
+from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines, one_line, split_long
 
 from . import facts
 from .content import as_json
 from .look import Look, duration
+from .terminals import ending_of, text_of
 
 #: Characters of raw input and output that are shown; all of it is in the trace.
 RAW_CHARS = 200_000
+#: Lines of a terminal's output; all of it is in its buffer.
+OUTPUT_LINES = 2000
 
 
 def details_of(item: Item, look: Look) -> list[str]:
@@ -55,7 +59,14 @@ def _call(found: list[str], call: ToolCall, look: Look) -> None:
         path = facts.hunks(change).path
         _raw(found, f"diff  {look.path(path)}" if path else "diff", "\n".join(facts.all_lines(change)))
     _raw(found, "raw input", call.raw_input)
-    text = facts.output(call)
+    for terminal in call.terminals:
+        _raw(found, "command", terminal.command)
+        _pair(found, "in", look.folder(terminal.cwd) if terminal.cwd else "")
+        _pair(found, "ended", ending_of(terminal))
+        shown = screen.output(text_of(terminal, screen.TAIL), OUTPUT_LINES)
+        if shown:
+            found += ["", "output", *(f"  {line}" for line in shown)]
+    text = "" if any(each.output.total for each in call.terminals) else facts.output(call)
     if text:
         found += ["", "output", *_indented(text)]
     if not isinstance(call.raw_output, str) or call.raw_output != text:

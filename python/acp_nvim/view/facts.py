@@ -77,7 +77,7 @@ def state(call: ToolCall) -> State:
     if call.open_permissions:
         return "waiting"
     if call.status == "completed":
-        return "failed" if verb(call) == "run" and exit_code(call) else "done"
+        return "failed" if runs(call) and (exit_code(call) or signal(call)) else "done"
     if call.local == "rejected":
         return "rejected"
     if call.local == "cancelled" or call.status == "cancelled":
@@ -89,6 +89,11 @@ def state(call: ToolCall) -> State:
     if call.status == "in_progress" or call.local == "granted":
         return "running"
     return "paused" if call.status == "paused" else "pending"
+
+
+def runs(call: ToolCall) -> bool:
+    """Whether the call is about a command, whose output and end are shown."""
+    return verb(call) == "run" or (bool(call.terminals) and verb(call) not in ("read", "search"))
 
 
 def subject_of(call: ToolCall) -> CommandSubject | PathSubject | None:
@@ -105,9 +110,11 @@ def command(call: ToolCall | None, permission: Permission | None = None) -> tupl
     if isinstance(subject, CommandSubject):
         return subject.command, subject.cwd
     raw = call.raw_input if call is not None else None
-    if not isinstance(raw, dict):
-        return None, None
+    raw = raw if isinstance(raw, dict) else {}
     said = next((raw[key] for key in ("command", "cmd") if raw.get(key)), None)
+    if said is None and call is not None:
+        run = next((each for each in call.terminals if each.command), None)
+        return (run.command, run.cwd) if run is not None else (None, None)
     if isinstance(said, list) and all(isinstance(word, str) for word in said):
         said = shlex.join(said)
         args = None
@@ -182,12 +189,25 @@ def output(call: ToolCall) -> str:
 
 
 def exit_code(call: ToolCall) -> int | None:
-    """The exit code of a command, from the shapes of raw output agents use."""
+    """The exit code of the command, or of the first that failed: its terminal knows, else the raw output."""
+    codes = [
+        each.exit.code for each in call.terminals if each.exit is not None and each.exit.code is not None
+    ]
+    if codes:
+        return next((code for code in codes if code), 0)
     for place in _places(call.raw_output):
         for key in ("exit", "exit_code", "exitCode", "returncode", "code"):
             value = place.get(key)
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
+    return None
+
+
+def signal(call: ToolCall) -> str | None:
+    """The signal that ended the command when nobody had asked for its end."""
+    for each in call.terminals:
+        if each.exit is not None and each.exit.signal and not each.stopped:
+            return each.exit.signal
     return None
 
 

@@ -197,6 +197,12 @@ def _command(question: Question, permission: Permission, call: ToolCall, look: L
     if said is not None:
         _text(question, said, "AcpCommand")
         question.put(("in ", "AcpNote"), (look.folder(folder or look.session.cwd), "AcpPath"))
+        subject = permission.subject
+        if isinstance(subject, CommandSubject):
+            if subject.real_cwd is not None and subject.real_cwd != subject.cwd:
+                question.put(("really ", "AcpNote"), (look.folder(subject.real_cwd), "AcpPath"))
+            if subject.why in _WHY:
+                question.put((_WHY[subject.why], "AcpWarn"))
         _words(question, permission, call, look, said)
         return
     # Nobody said the command: the agent's words are the best there is. Gemini puts it into the title.

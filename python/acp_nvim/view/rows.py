@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from acp_nvim.session.entities import Block, Permission, TerminalRef, ToolCall, UnknownContent
+from acp_nvim.session.entities import Block, Permission, ToolCall, UnknownContent
 from acp_nvim.text.sanitise import one_line
-from acp_nvim.text.screen import output
-from acp_nvim.text.width import cells_of, cut_to, pad
+from acp_nvim.text.width import pad
 
 from . import facts
 from .block import Drawn, Fold, Lines, Segment
@@ -16,6 +15,7 @@ from .content import block_line, raw_line
 from .look import Look, plural
 from .proposal import files
 from .questions import counts_segments, describe
+from .terminals import ending_of, put_output, put_terminals, put_unknown
 
 #: Cells of a target that is no path; fewer where the body shows it in full.
 TARGET_CELLS = 60
@@ -25,8 +25,9 @@ VERB_CELLS = 7
 LIVE_LINES = 8
 DONE_LINES = 50
 ERROR_LINES = 8
-#: Cells of a line of output.
-OUTPUT_CELLS = 400
+
+#: Of a command that outlives its call.
+RUNS_ON = "still running"
 
 GROUPED = ("read", "search")
 
@@ -64,6 +65,8 @@ def draw(
         _draw_row(drawn, call, look, open_questions)
         _draw_body(drawn, call, look)
         last = len(drawn.lines) - 1
+        if call.terminals:  # anywhere else in the row, <CR> opens the first
+            drawn.terminals.append((first, last, call.terminals[0].number))
         if last > first and facts.state(call) not in ("waiting", "running"):
             drawn.folds.append(Fold(first, last))
         if paths := files(call):
@@ -109,18 +112,33 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
         ]
         return f"waiting for you ({', '.join(numbers)})" if len(open_questions) > 1 else "waiting for you"
     if state == "failed":
-        code = facts.exit_code(call) if facts.verb(call) == "run" else None
-        return f"failed, exit {code}" if code else "failed"
+        code = facts.exit_code(call) if facts.runs(call) else None
+        why = f"exit {code}" if code else one_line(facts.signal(call) or "", 20)
+        return f"failed, {why}" if why else "failed"
     if state == "rejected":
         by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
         return "rejected by a rule" if by_rule else "rejected by you"
     if state == "done":
         if call.granted_always:
             return "always allowed"
+        if call.terminals:
+            return _ending(call)
         return "allowed" if call.side == "client" and call.permissions else ""
+    if state == "running" and call.terminals and (word := _ending(call)) != RUNS_ON:
+        return word
     if state in ("pending", "running") and call.status_raw:
         return one_line(call.status_raw, 20)
     return {"cancelled": "cancelled", "unanswered": "no answer", "paused": "paused"}.get(state, "")
+
+
+def _ending(call: ToolCall) -> str:
+    """What there is to say of commands that did not fail, or whose end the agent has not spoken of yet."""
+    last = call.terminals[-1]
+    if last.exit is None:
+        return RUNS_ON if last.owner == "client" else ""
+    if last.exit.code == 0 and call.status == "completed":
+        return ""
+    return f"stopped, {ending_of(last)}" if last.stopped and last.exit.signal else ending_of(last)
 
 
 def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[str, str]:
@@ -169,17 +187,28 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look) -> None:
         _put_diffs(body, [facts.hunks(each) for each in changes], look)
         drawn.put_body(body, "diff", look.icons)
         body = Lines()
-    if verb == "run" and state != "pending":
-        _put_output(body, facts.output(call), LIVE_LINES if state == "running" else DONE_LINES, look)
+    if call.terminals and (facts.runs(call) or state == "failed"):
+        target, _ = _target(call, verb, state, look)
+        runs = state == "running" or any(
+            each.exit is None and each.owner == "client" for each in call.terminals
+        )
+        said, _ = facts.command(call)
+        places = put_terminals(body, call, target, said, LIVE_LINES if runs else DONE_LINES, look)
+        at = len(drawn.lines)
+        drawn.terminals += [(first + at, last + at, number) for first, last, number in places]
+        if not any(each.output.total for each in call.terminals):
+            put_output(body, facts.output(call), DONE_LINES, look)
+    elif verb == "run" and state != "pending":
+        put_output(body, facts.output(call), LIVE_LINES if state == "running" else DONE_LINES, look)
     elif state == "failed":
-        _put_output(body, facts.output(call), ERROR_LINES, look)
+        put_output(body, facts.output(call), ERROR_LINES, look)
     for item in call.content:
         if isinstance(item, UnknownContent):
             body.put((raw_line(item.raw), ""))
         elif isinstance(item, Block) and item.type != "text":
             body.put((block_line(item).removeprefix("  "), ""))
-        elif isinstance(item, TerminalRef) and not body.lines and verb != "run":
-            body.put((f"terminal {one_line(item.terminal_id, 60)}", ""))
+    if not body.lines:
+        put_unknown(body, call)
     drawn.put_body(body, "output", look.icons)
 
 
@@ -195,13 +224,6 @@ def _put_diffs(body: Lines, changed: list[facts.Hunks], look: Look) -> None:
         left = max(left - len(each.lines), 0)
     if more:
         body.put((f"{look.icons.cut} {plural(more, 'more line')}, <CR> opens the diff", "AcpNote"))
-
-
-def _put_output(body: Lines, text: str, last: int, look: Look) -> None:
-    for line in output(text, last):
-        if cells_of(line) > OUTPUT_CELLS:
-            line = cut_to(line, OUTPUT_CELLS) + look.icons.cut
-        body.put((line, ""))
 
 
 def _group_folds(spans: Sequence[Span], look: Look) -> list[Fold]:

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from acp_nvim.protocol.rpc import Observer
 from acp_nvim.protocol.rpc_errors import method_not_found
-from acp_nvim.session.entities import Block
+from acp_nvim.session.entities import Block, Session
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,
@@ -24,6 +24,7 @@ from acp_nvim.session.ports import Files, Questions, RequestError, Sink, Termina
 from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
 from acp_nvim.wire.acp_v1.content import TextContent
 
+from .display import terminal_events
 from .failures import NOT_FOUND
 from .links import Link, Links
 from .permission import permission
@@ -100,6 +101,14 @@ class Incoming:
         elif isinstance(made, Unknown):
             self._note(f"unknown update {made.what}")
         self._sink.apply(session, made)
+        if isinstance(update, updates.ToolCallStart | updates.ToolCallPatch):
+            self._terminals_of(session, update)
+
+    def _terminals_of(
+        self, session: Session, call: updates.ToolCallStart | updates.ToolCallPatch | tools.ToolCallUpdate
+    ) -> None:
+        for told in terminal_events(call.meta, call.tool_call_id, session):
+            self._sink.apply(session, told)
 
     def flush(self, link: Link) -> None:
         """The running message is over: half a character that is left becomes U+FFFD."""
@@ -137,6 +146,7 @@ class Incoming:
         before = known.raw_input if known is not None else None
         self.flush(link)
         self._sink.apply(session, tool_patch(request.tool_call, session.cwd))
+        self._terminals_of(session, request.tool_call)
         if link.cancelling:
             self._sink.apply(session, TurnCancelling())
             return CANCELLED

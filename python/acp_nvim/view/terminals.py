@@ -1,0 +1,87 @@
+"""Terminals in the body of a tool call: the command, and the end of what it wrote (ui.md section 3)."""
+
+from __future__ import annotations
+
+import codecs
+
+from acp_nvim.session.entities import TerminalRef, ToolCall
+from acp_nvim.session.terminals import Terminal
+from acp_nvim.text import screen
+from acp_nvim.text.sanitise import lines as safe_lines
+from acp_nvim.text.sanitise import one_line, split_long
+from acp_nvim.text.width import cells_of, cut_to
+
+from .block import Lines
+from .look import Look, plural
+
+#: Lines of a command that are shown; ``K`` shows all of it.
+COMMAND_LINES = 40
+#: Cells of a line of output.
+OUTPUT_CELLS = 400
+
+
+def text_of(terminal: Terminal, size: int) -> str:
+    """The last ``size`` bytes of the output as text, while it runs without half a character at its end."""
+    data = terminal.output.tail(size)
+    start = 0
+    if len(data) < terminal.output.total:  # the beginning is missing, perhaps in the middle of a character
+        while start < min(len(data), 3) and data[start] & 0xC0 == 0x80:
+            start += 1
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return decoder.decode(data[start:], final=terminal.exit is not None)
+
+
+def put_output(body: Lines, text: str, last: int, look: Look) -> None:
+    """Add the last lines of an output, none too long."""
+    for line in screen.output(text, last):
+        if cells_of(line) > OUTPUT_CELLS:
+            line = cut_to(line, OUTPUT_CELLS) + look.icons.cut
+        body.put((line, ""))
+
+
+def put_terminals(
+    body: Lines, call: ToolCall, target: str, said: str | None, last: int, look: Look
+) -> list[tuple[int, int, int]]:
+    """Add the terminals of a call; returns the first and last row of each, and its number.
+
+    ``target`` is what the row says of the command, ``said`` what the agent told of it.
+    """
+    places = []
+    for terminal in call.terminals:
+        first = len(body.lines)
+        _put_command(body, terminal.command or said or "", target, look)
+        if terminal.cwd is not None and terminal.cwd != look.session.cwd:
+            body.put(("in ", "AcpNote"), (look.folder(terminal.cwd), "AcpPath"))
+        put_output(body, text_of(terminal, screen.TAIL), last, look)
+        if len(call.terminals) > 1 and (ending := ending_of(terminal)):
+            body.put((ending, "AcpNote"))
+        if len(body.lines) > first:
+            places.append((first, len(body.lines) - 1, terminal.number))
+    return places
+
+
+def put_unknown(body: Lines, call: ToolCall) -> None:
+    """Name the terminals that nobody has told us of (V1-121)."""
+    known = {terminal.id for terminal in call.terminals}
+    for item in call.content:
+        if isinstance(item, TerminalRef) and item.terminal_id not in known:
+            body.put((f"terminal {one_line(item.terminal_id, 60)}: nothing is known about it", "AcpNote"))
+
+
+def ending_of(terminal: Terminal) -> str:
+    """How it ended: ``exit 1``, ``SIGTERM``; "" while it runs, and when nobody knows."""
+    if terminal.exit is None:
+        return ""
+    if terminal.exit.signal:
+        return one_line(terminal.exit.signal, 20)
+    return "" if terminal.exit.code is None else f"exit {terminal.exit.code}"
+
+
+def _put_command(body: Lines, command: str, target: str, look: Look) -> None:
+    if not command.strip() or one_line(command) == target:
+        return
+    shown = [piece for line in safe_lines(command.strip("\r\n")) for piece in split_long(line)]
+    for line in shown[:COMMAND_LINES]:
+        body.put((line, "AcpCommand"))
+    if (more := len(shown) - COMMAND_LINES) > 0:
+        body.put((f"{look.icons.cut} {plural(more, 'more line')}, K shows all", "AcpNote"))
