@@ -23,7 +23,7 @@ local M = {}
 ---@field default_agent? string
 ---@field python? string
 ---@field agents table<string, acp.AgentConfig>
----@field permission {ui: string, open: string, dismiss: string, rules: table}
+---@field permission {ui: string, open: string, dismiss: string, terminal: 'allow'|'ask', rules: table}
 ---@field follow {enabled: boolean}
 ---@field diff {layout: 'auto'|'tab'|'split'|'none'}
 ---@field chat {position: string, width: number}
@@ -36,7 +36,7 @@ local M = {}
 local function defaults()
   return {
     agents = {},
-    permission = { ui = 'auto', open = 'chat', dismiss = 'keep', rules = {} },
+    permission = { ui = 'auto', open = 'chat', dismiss = 'keep', terminal = 'allow', rules = {} },
     follow = { enabled = false },
     diff = { layout = 'auto' },
     chat = { position = 'auto', width = 0.4 },

@@ -256,6 +256,7 @@ function M.check(settings)
       ui = one_of('auto', 'select', 'float'),
       open = one_of('chat', 'always', 'never'),
       dismiss = one_of('keep', 'cancel', 'reject'),
+      terminal = one_of('allow', 'ask'),
       rules = of('table'),
     }),
     follow = record({ enabled = of('boolean', 'true or false') }),

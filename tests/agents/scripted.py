@@ -16,7 +16,7 @@ Plays run side by side, each in a thread. An action is an object whose first key
 ``{"send": MESSAGE}``                         any JSON value as a line; ``jsonrpc`` is not added
 ``{"update": {...}}``  ``{"say": TEXT}``      a session/update; an agent_message_chunk
 ``{"request": METHOD, "params": {...}, "id": ID}``   without waiting
-``{"await": ID}``                             until our request ID is answered
+``{"await": ID, "keep": {NAME: FIELD}}``      until our request ID is answered; ``$NAME`` is then its FIELD
 ``{"wait": METHOD, "count": N}``              until N messages (default 1) of this method have come, ever
 ``{"raw": TEXT}``  ``{"hex": DIGITS}``        bytes as they are; with ``"times": N`` that often
 ``{"split": MESSAGE, "at": [BYTE, ...], "ms": N}``   one line in several writes, N ms apart
@@ -84,7 +84,7 @@ class Player:
         self._logging = threading.Lock()  # not the same: a client that does not read must not stop the log
         self._news = threading.Condition()
         self._counts: dict[str, int] = {}
-        self._answered: set[str] = set()
+        self._answered: dict[str, Json] = {}
         self._asked: dict[str, str] = {}  # our requests: id (as JSON) -> method
         self._line = b""  # what was written of a line that has no end yet
         self._names: dict[str, str] = {"session": "s1", "cwd": "", "text": "", "pid": str(os.getpid())}
@@ -119,7 +119,7 @@ class Player:
         self.log(msg=message, **({"to": asked} if asked else {}))
         with self._news:
             if method is None:
-                self._answered.add(json.dumps(message.get("id")))
+                self._answered[json.dumps(message.get("id"))] = message
             else:
                 self._counts[method] = self._counts.get(method, 0) + 1
             self._news.notify_all()
@@ -175,6 +175,9 @@ class Player:
                 self.line({"jsonrpc": "2.0", "id": action["id"], "method": value, "params": params})
             case "await":
                 self.until(lambda: json.dumps(value) in self._answered)
+                result = self._answered[json.dumps(value)].get("result") or {}
+                for key, field in action.get("keep", {}).items():
+                    context.setdefault("kept", {})[key] = result.get(field)
             case "wait":
                 self.until(lambda: self._counts.get(value, 0) >= int(action.get("count", 1)))
             case "raw":
@@ -265,6 +268,8 @@ def fill(value: Any, context: Json) -> Any:
             return (context.get("message") or {}).get("id")
         for name in ("session", "cwd", "text", "pid"):
             value = value.replace(f"${name}", str(context.get(name, "")))
+        for name, kept in context.get("kept", {}).items():
+            value = value.replace(f"${name}", str(kept))
         return value.replace("{i}", context["i"]) if "i" in context else value
     if isinstance(value, list):
         return [fill(item, context) for item in value]

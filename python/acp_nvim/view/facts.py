@@ -110,11 +110,9 @@ def command(call: ToolCall | None, permission: Permission | None = None) -> tupl
     if isinstance(subject, CommandSubject):
         return subject.command, subject.cwd
     raw = call.raw_input if call is not None else None
-    raw = raw if isinstance(raw, dict) else {}
+    if not isinstance(raw, dict):
+        return None, None
     said = next((raw[key] for key in ("command", "cmd") if raw.get(key)), None)
-    if said is None and call is not None:
-        run = next((each for each in call.terminals if each.command), None)
-        return (run.command, run.cwd) if run is not None else (None, None)
     if isinstance(said, list) and all(isinstance(word, str) for word in said):
         said = shlex.join(said)
         args = None

@@ -148,7 +148,8 @@ def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[
     title = call.title.replace("`", "").strip()
     raw = call.raw_input if isinstance(call.raw_input, dict) else {}
     if verb == "run":
-        return one_line(facts.command(call)[0] or title or call.name or "", cells, cut), "AcpCommand"
+        run = next((each.command for each in call.terminals if each.command), "")
+        return one_line(facts.command(call)[0] or title or run or call.name or "", cells, cut), "AcpCommand"
     if verb in ("search", "fetch"):
         keys = ("pattern", "query") if verb == "search" else ("url",)
         said = next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key].strip()), title)
