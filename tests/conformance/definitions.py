@@ -33,14 +33,17 @@ class Schema:
     def __init__(self, file: str) -> None:
         tree = json.loads((FOLDER / file).read_text(encoding="utf-8"))
         self.definitions: Json = tree["$defs"]
+        self._names: dict[tuple[Side, str], list[str]] = {}
 
     def names(self, side: Side, ending: str) -> list[str]:
         """The definitions of messages one side handles: ``ending`` is Request, Response or Notification."""
-        return sorted(
-            name
-            for name, definition in self.definitions.items()
-            if definition.get("x-side") == side and name.endswith(ending)
-        )
+        if (side, ending) not in self._names:
+            self._names[side, ending] = sorted(
+                name
+                for name, definition in self.definitions.items()
+                if definition.get("x-side") == side and name.endswith(ending)
+            )
+        return self._names[side, ending]
 
     def name(self, side: Side, method: str, *endings: str) -> str | None:
         """The definition of one method's message; None when the schema has no such method."""

@@ -81,6 +81,11 @@ class _Call(Generic[T]):
         self.error: Exception | None = None
 
 
+def _answers(message: jsonrpc.Envelope, line: bytes) -> bool:
+    """Log lines may be objects with an ``id``, too: such a one must not end a request of ours."""
+    return bool(bytes(message.result) or bytes(message.error) or b'"jsonrpc"' in line)
+
+
 class Peer:
     """One connection. ``run`` reads it until its end; everything else may be called meanwhile."""
 
@@ -205,7 +210,7 @@ class Peer:
         elif message.id is not UNSET and not isinstance(message.id, (str, int)):
             told = bytes(message.error).decode(errors="replace")
             self.note(f"the agent could not read a message of ours: {told}")
-        elif message.id is not UNSET:
+        elif message.id is not UNSET and _answers(message, line):
             self._answered(message.id, message)
             await anyio.lowlevel.checkpoint()
         elif b'"jsonrpc"' in line:

@@ -54,6 +54,25 @@ async def test_an_empty_result_has_many_forms(answer: dict[str, Any]) -> None:
         b.wire.say({"jsonrpc": "2.0", "id": 0, **answer})
 
 
+@pytest.mark.req("V1-05")
+async def test_a_log_line_with_an_id_answers_nothing() -> None:
+    async with bench() as b, anyio.create_task_group() as group:
+        answers: list[Any] = []
+
+        async def ask() -> None:
+            answers.append(await b.peer.request("logout", {}, w.DONE))
+
+        group.start_soon(ask)
+        await b.wire.answers(1)
+        b.wire.say({"level": "info", "id": 0, "msg": "started"})
+        await settle()
+        assert answers == []
+        assert "stray" in b.notes()
+        b.wire.say({"jsonrpc": "2.0", "id": 0})
+        await settle()
+        assert answers == [w.Empty()]
+
+
 @pytest.mark.parametrize(
     ("body", "code", "text"),
     [
