@@ -35,6 +35,7 @@ from .diffs import Diffs
 from .login import Logins
 from .opening import Old
 from .options import Options
+from .overwrites import Overwrites
 from .registry import Registry
 from .secrets import Secrets
 from .sessions import Sessions
@@ -70,6 +71,8 @@ class App:
             chat=self._number,
         )
         self._diffs = Diffs(editor)
+        self._overwrites = Overwrites(editor, self._store, spawn)
+        self._store.subscribe(self._overwrites.on_event)
         self._secrets = Secrets()
         self._secrets.add_environment(os.environ)  # agents inherit it, and some print what they were given
         self._spawner = Spawner()
@@ -201,6 +204,7 @@ class App:
         self._frames.remove(chat.transcript)
         self._announcer.remove(chat)
         self._follow.remove(chat.session)
+        self._overwrites.remove(chat.session)
         self._options.forget(chat)
         self._files.forget(chat.session)
         self._terminals.close(chat.session)
@@ -226,6 +230,18 @@ class App:
         self._questions.answer(request.id, request.index, request.by)
 
     def _show_question(self, session: Session, permission: Permission) -> None:
+        if self._overwrites.busy(session, permission.tool_call_id or ""):
+            self._spawn(self._show_soon, session, permission)
+        else:
+            self._show_now(session, permission)
+
+    async def _show_soon(self, session: Session, permission: Permission) -> None:
+        """What it says is only known in a moment, and must not change under the user's eyes."""
+        await self._overwrites.settled(session, permission.tool_call_id or "")
+        if permission.state == "open":
+            self._show_now(session, permission)
+
+    def _show_now(self, session: Session, permission: Permission) -> None:
         chat = self._registry.of(session)
         if chat is None:
             return

@@ -33,7 +33,8 @@ async def look(editor: Editor, path: str, limit: int = disk.MAX_BYTES) -> Now:
         if on_disk is None:
             why = f"on disk: {found.why}" if found.exists else "not on disk"
     size = len(text.encode("utf-8", "replace"))
-    return Now(text, exists=True, loaded=True, disk=on_disk, disk_why=why, size=size)
+    modified = bool(buffer["modified"])
+    return Now(text, exists=True, loaded=True, disk=on_disk, disk_why=why, modified=modified, size=size)
 
 
 def _on_disk(path: str, limit: int) -> Now:

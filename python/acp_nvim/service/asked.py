@@ -27,7 +27,7 @@ def base(session: Session, place: Place, new: str) -> str | None:
     """
     for call in reversed(session.tool_calls.values()):
         for each in _diffs(call, place):
-            if each.new_text == new and each.old_text:
+            if each.new_text == new and each.old_text and not each.replaces:
                 return each.old_text
     return None
 

@@ -121,13 +121,25 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A proposed or finished change. v1 gives both texts (whole file or fragment), v2 a patch."""
+    """A proposed or finished change. v1 gives both texts (whole file or fragment), v2 a patch.
+
+    ``replaces``: what it overwrites without a word of the agent: a file, or the user's unsaved edits of one.
+    ``old_text`` is then what we have found there, None if that cannot be shown.
+    """
 
     changes: tuple[Change, ...]
     old_text: str | None = None
     new_text: str | None = None
     patch_format: str | None = None
     patch: str | None = None
+    replaces: Literal["", "file", "edits"] = ""
+
+    @property
+    def unsaid(self) -> str | None:
+        """The path of a file that is written anew without an old text: it may exist all the same (C19)."""
+        if self.replaces or self.old_text or self.new_text is None or len(self.changes) != 1:
+            return None
+        return self.changes[0].path if self.changes[0].op in ("add", "modify") else None
 
 
 @dataclass(frozen=True, slots=True)

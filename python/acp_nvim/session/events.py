@@ -89,6 +89,16 @@ class ToolPatch:
 
 
 @dataclass(frozen=True, slots=True)
+class OverwriteFound:
+    """A tool call writes ``path`` anew, and there is a file; ``old_text`` None: it cannot be shown (C19)."""
+
+    id: str
+    path: str
+    old_text: str | None
+    replaces: Literal["file", "edits"] = "file"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAppend:
     """Append one content item to a tool call (v2)."""
 
@@ -257,6 +267,7 @@ Event: TypeAlias = (
     | MessageSet
     | ToolPatch
     | ToolAppend
+    | OverwriteFound
     | TerminalPatch
     | TerminalSet
     | TerminalBytes

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UNSET
 
 from . import events as ev
-from . import reducer_messages, reducer_terminals, reducer_tools, turns
+from . import reducer_messages, reducer_overwrites, reducer_terminals, reducer_tools, turns
 from .entities import Compaction, Item, Session
 from .step import Step, own
 
@@ -162,6 +162,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], None]] = {
     ev.MessageSet: reducer_messages.set_,
     ev.ToolPatch: reducer_tools.patch,
     ev.ToolAppend: reducer_tools.append,
+    ev.OverwriteFound: reducer_overwrites.found,
     ev.TerminalPatch: reducer_terminals.patch,
     ev.TerminalSet: reducer_terminals.set_,
     ev.TerminalBytes: reducer_terminals.append,

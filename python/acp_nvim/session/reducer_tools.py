@@ -7,6 +7,7 @@ from msgspec import UNSET
 from .entities import Block, Diff, Permission, ToolCall, ToolContent
 from .events import PermissionClosed, PermissionOpened, ToolAppend, ToolPatch
 from .reducer_messages import patched
+from .reducer_overwrites import said_before
 from .reducer_terminals import link
 from .step import FINAL_STATUS, Step, own
 
@@ -28,7 +29,7 @@ def patch(step: Step, event: ToolPatch) -> None:
         call.kind = event.kind if event.kind is not None and known else "other"
         call.kind_raw = None if known else event.kind
     if event.content is not UNSET:
-        call.content = [_own(item) for item in event.content or ()]
+        call.content = [_own(said_before(call, item)) for item in event.content or ()]
         link(step.session, call)
     if event.locations is not UNSET:
         call.locations = list(event.locations or ())
@@ -48,7 +49,7 @@ def patch(step: Step, event: ToolPatch) -> None:
 def append(step: Step, event: ToolAppend) -> None:
     """Append one content item; an unknown id creates the call (V2-87, V2-89)."""
     call = _call(step, event.id)
-    call.content.append(_own(event.content))
+    call.content.append(_own(said_before(call, event.content)))
     link(step.session, call)
     step.touch(call)
 

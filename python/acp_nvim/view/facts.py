@@ -284,7 +284,7 @@ def _hunks(change: Diff) -> Hunks:
     path = change.changes[0].path if change.changes else None
     op = change.changes[0].op if change.changes else "modify"
     if change.new_text is not None or change.old_text is not None:
-        if op == "modify" and not change.old_text:
+        if op == "modify" and not change.old_text and not change.replaces:
             op = "add"
         compared = diff(change.old_text or "", change.new_text or "")
         if compared is None:

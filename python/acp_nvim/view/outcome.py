@@ -26,7 +26,7 @@ class Now:
     """A file as the user has it. ``text`` None: there is none that can be shown, ``why`` says why.
 
     ``loaded``: in a buffer, whose text this is. ``disk``: what the disk has, where that is something else.
-    ``disk_why``: why that cannot be shown. ``size`` in bytes.
+    ``disk_why``: why that cannot be shown. ``modified``: the buffer has unsaved edits. ``size`` in bytes.
     """
 
     text: str | None = None
@@ -34,6 +34,7 @@ class Now:
     loaded: bool = False
     disk: str | None = None
     disk_why: str = ""
+    modified: bool = False
     size: int = 0
     why: str = ""
 
@@ -94,13 +95,15 @@ class _Part:
     new: str
     near: int | None
     whole: bool = True  # it may be the whole file
+    over: bool = False  # the agent gave no old text: this one was found by us
 
 
 def _parts(diffs: Sequence[Diff], hints: Hints) -> list[_Part]:
     found: list[_Part] = []
     for each in diffs:
         if each.new_text is not None or each.old_text is not None:
-            found.append(_Part(each.old_text, each.new_text or "", hints.near))
+            over = bool(each.replaces)
+            found.append(_Part(each.old_text, each.new_text or "", hints.near, over=over))
         elif each.patch:
             path = each.changes[0].path if each.changes else ""
             parts = [_Part(f.old, f.new, f.near, whole=False) for f in fragments(each.patch, path)]
@@ -116,7 +119,7 @@ def _made(now: Now, diffs: Sequence[Diff], hints: Hints, *, older: bool) -> Outc
     text = now.text or ""
     result = Outcome("proposed", now.text if now.exists else None, text)
     for part in _parts(diffs, hints):
-        if not part.old:
+        if not part.old or part.over:
             overwrite = bool(text) and part.whole
             text = _inserted(text, part) if text and not part.whole else part.new
             result = replace(result, overwrite=result.overwrite or overwrite)

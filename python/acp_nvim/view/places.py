@@ -42,8 +42,9 @@ class Place:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes it another place than the one the same call named before."""
-        change = self.change
-        texts = None if change is None else (change.old_text, change.new_text, change.patch)
+        change, texts = self.change, None
+        if change is not None:  # what we have found ourselves makes it no other place
+            texts = ((change.old_text or "") * (not change.replaces), change.new_text, change.patch)
         return self.path, self.line, hash(texts)
 
 

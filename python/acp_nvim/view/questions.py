@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from acp_nvim.session.entities import (
     CommandSubject,
+    Diff,
     PathSubject,
     Permission,
     PermissionOption,
@@ -181,6 +182,8 @@ def _path_action(permission: Permission, look: Look) -> tuple[str, str]:
 def _edit_verb(call: ToolCall) -> str:
     if call.kind in ("delete", "move"):
         return call.kind
+    if any(each.replaces for each in facts.diffs(call)):
+        return "overwrite"
     changes = [facts.hunks(each) for each in facts.diffs(call)]
     ops = {"add": "create", "delete": "delete", "move": "move"}
     verbs = {ops.get(each.op, "edit") for each in changes}
@@ -228,18 +231,21 @@ def _path(question: Question, permission: Permission, call: ToolCall, look: Look
 
 
 def _edit(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
-    changed = [facts.hunks(each) for each in facts.diffs(call)]
+    diffs = facts.diffs(call)
+    changed = [facts.hunks(each) for each in diffs]
     paths = [each.path for each in changed if each.path] or [each.path for each in call.locations]
     if len(changed) <= 1:
         for path in paths[:1]:
             question.put((look.path(path), "AcpPath"), *_counts(changed))
             question.known = 1 if look.short(path) == look.path(path) else 0
+        _replaced(question, diffs)
         _hunks(question, changed, look)
     else:
-        for each in changed:
+        for diff, each in zip(diffs, changed, strict=True):
             question.put((look.path(each.path or ""), "AcpPath"), *_counts([each]))
+            _replaced(question, [diff])
             _hunks(question, [each], look)
-    for diff in facts.diffs(call):
+    for diff in diffs:
         for change in diff.changes[1:] or ():
             question.put((f"{one_line(change.op)} ", "AcpNote"), (look.path(change.path), "AcpPath"))
         for change in diff.changes:
@@ -298,6 +304,15 @@ def put_hunk(body: Lines, line: str) -> None:
     """A line of a hunk in its colour."""
     group = {"+": "AcpAdd", "-": "AcpDelete", "@": "AcpNote", "\\": "AcpNote"}.get(line[:1], "")
     body.put((line, group))
+
+
+def _replaced(question: Question, diffs: list[Diff]) -> None:
+    """What is lost with a file that the agent overwrites."""
+    for each in diffs:
+        if each.replaces == "edits":
+            question.put((_WHY["modified"], "AcpWarn"))
+        if each.replaces and each.old_text is None:
+            question.put(("the file is there already; its text cannot be shown", "AcpWarn"))
 
 
 def _hunks(question: Question, changed: list[facts.Hunks], look: Look) -> None:

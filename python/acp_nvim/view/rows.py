@@ -89,6 +89,8 @@ def _draw_row(drawn: Drawn, call: ToolCall, look: Look, open_questions: Sequence
     changes = facts.diffs(call)
     added, removed = facts.counts(changes)
     segments += counts_segments(added, removed, large=any(facts.hunks(each).large for each in changes))
+    if any(each.replaces and each.old_text is None for each in changes):
+        segments += [("  ", ""), ("overwrites", "AcpNote")]  # what, could not be read
     word = _word(call, state, open_questions)
     if word:
         segments += [("  ", ""), (word, "AcpNote" if state == "done" else _GROUPS[state])]
