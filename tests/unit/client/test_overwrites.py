@@ -49,7 +49,7 @@ class Sink:
 class Room:
     def __init__(self, group: anyio.abc.TaskGroup) -> None:
         self.group, self.editor, self.sink = group, FakeEditor(), Sink()
-        self.overwrites = Overwrites(cast(Editor, self.editor), self.sink, self.spawn)
+        self.overwrites = Overwrites(cast("Editor", self.editor), self.sink, self.spawn)
         self.session = Session("s", "agent", "/ws")
 
     def spawn(self, job: Callable[..., Any], *args: Any) -> None:
