@@ -113,8 +113,10 @@ function M.told(name, seq, source)
   source.seq = seq
   for i, old in ipairs(view.sources) do
     if old.agent == source.agent and old.home == source.home then
-      -- What it said before stays on the screen until the answer is there.
-      source.sessions = source.state == 'asking' and old.sessions or source.sessions
+      if source.state == 'asking' then
+        -- What it said before counts until the answer is there.
+        source = vim.tbl_extend('force', old, { state = 'asking', seq = seq })
+      end
       view.sources[i] = source
       return refresh()
     end

@@ -151,6 +151,7 @@ def test_a_session_file_brings_no_dead_chat(start_nvim: StartNvim, tmp_path: Pat
             "This chat ended with the Neovim it was in.",
             "",
             ":AcpChat claude  opens a new one here",
+            ":AcpSessions  lists those that agents remember",
         ]
     assert events(second, "open") == []
     second.command("AcpChat")

@@ -65,6 +65,15 @@ def test_the_list_while_the_agent_is_asked_and_all_folders(
     desk.screen.wait("a this folder")
     desk.screen.keys("a")
     desk.shows("Mine", gone=["Elsewhere"])  # although the agent lists it
+    source = {"view": "list", "seq": 4, "agent": "x", "home": desk.cwd}
+    desk.screen.keys("R")
+    eventually(lambda: len(x.log("session/list")) == 4)
+    desk.shows("Mine")
+    told = "local s = ... require('acp.sessions').told(s.view, s.seq, s)"
+    desk.screen.lua(told, {**source, "state": "asking"})
+    eventually(lambda: "● asking x…" in desk.rows())
+    desk.press("<CR>", "Mine")  # what it has said before still counts
+    eventually(lambda: desk.numbers() == [1])
 
 
 @pytest.mark.req("V1-58")

@@ -120,6 +120,7 @@ function M.fill(buf)
     'This chat ended with the Neovim it was in.',
     '',
     ('%s  opens a new one here'):format(command),
+    ':AcpSessions  lists those that agents remember',
   })
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false

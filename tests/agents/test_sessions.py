@@ -1,0 +1,46 @@
+"""The sessions of opencode and gemini: listed by one that can, loaded with all that was said."""
+
+from __future__ import annotations
+
+import pytest
+from tests.agents.real import Chat
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+
+
+def rows(chat: Chat) -> str:
+    """The list of sessions."""
+    buffer = chat.screen.funcs.bufnr("acp://sessions")
+    return "\n".join(chat.screen.lines(buffer)) if buffer > 0 else ""
+
+
+def test_a_session_is_found_again(chat: Chat) -> None:
+    chat.send("edit")
+    said = chat.finish()
+    chat.screen.keys("<Esc>")
+    session = chat.screen.lua("return require('acp').status().session")
+    chat.screen.command("AcpSessions")
+    if chat.name == "gemini":
+        chat.until(lambda: "gemini cannot list its sessions" in rows(chat), "it says that it cannot")
+        return
+    chat.until(lambda: "asking" not in rows(chat) and "opencode" in rows(chat), "the chat is listed")
+    assert rows(chat).count("opencode") == 1  # the open session, once
+    chat.screen.keys("x")  # the agent is kept as long as the list is open
+    chat.until(lambda: rows(chat).startswith("no sessions") or "asking" not in rows(chat), "it is closed")
+    chat.screen.keys("R")
+    chat.until(lambda: rows(chat).startswith("○") and "opencode" in rows(chat), "it is known still")
+    chat.screen.keys("<CR>")
+    chat.until(lambda: chat.state() == "idle", "it is loaded")
+    chat.until(lambda: "ready in" in chat.text(), "all of it is in the buffer")
+    text = chat.text()
+    assert chat.screen.lua("return require('acp').status().session") == session
+    assert "── loaded " in text
+    assert text.count("greeting.txt") >= 2  # the rows of the read and the edit
+    answer = next(line for line in said.split("\n") if line.startswith("Done: "))
+    assert text.count(answer) == 1
+    assert chat.rows("edit")
+    chat.turns = int(chat.screen.lua("return #_G.ended"))
+    chat.send("markdown")
+    assert "naïve" in chat.finish()
+    assert chat.text().count(answer) == 1
+    assert chat.screen.messages().strip() == ""
