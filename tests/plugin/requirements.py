@@ -14,15 +14,24 @@ _WHOLE = "tests/conformance/test_coverage.py"  # runs in every whole run, and sa
 class Ran:
     """For each requirement: whether one of its tests did run."""
 
-    def __init__(self) -> None:
-        self.markers: dict[str, list[str]] = {}
-        self.ran: dict[str, bool] = {}
-        self.whole = False
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._ran: dict[str, bool] = {}
+        self._whole = False
 
     @property
     def unheld(self) -> list[str]:
         """The requirements whose tests have all skipped themselves; empty but for a whole run."""
-        return sorted(ident for ident, ran in self.ran.items() if not ran) if self.whole else []
+        if not self._whole or self._config.getoption("keyword") or hasattr(self._config, "workerinput"):
+            return []
+        return sorted(ident for ident, ran in self._ran.items() if not ran)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._whole = self._whole or report.nodeid.startswith(_WHOLE)
+        if report.when == "call" or report.skipped:
+            for name, value in report.user_properties:
+                if name == "req":
+                    self._ran[str(value)] = self._ran.get(str(value), False) or not report.skipped
 
 
 RAN = pytest.StashKey[Ran]()
@@ -33,9 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    ran = Ran()
-    config.stash[RAN] = ran
-    config.pluginmanager.register(_Watch(ran))
+    config.stash[RAN] = Ran(config)
+    config.pluginmanager.register(config.stash[RAN])
 
 
 @pytest.hookimpl(trylast=True)
@@ -44,20 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("long")]
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long)
-    ran = config.stash[RAN]
-    ran.whole = not config.getoption("keyword") and any(item.nodeid.startswith(_WHOLE) for item in items)
-    for item in items:
-        ran.markers[item.nodeid] = [str(ident) for m in item.iter_markers("req") for ident in m.args]
-
-
-class _Watch:
-    def __init__(self, ran: Ran) -> None:
-        self._ran = ran
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" or report.skipped:
-            for ident in self._ran.markers.get(report.nodeid, ()):
-                self._ran.ran[ident] = self._ran.ran.get(ident, False) or not report.skipped
+    for item in items:  # properties reach the process that counts, when tests run in several
+        item.user_properties += [("req", ident) for m in item.iter_markers("req") for ident in m.args]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
