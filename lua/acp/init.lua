@@ -91,7 +91,8 @@ function M.cancel(opts)
   end
   local queue = opts ~= nil and opts.queue or false
   local status = require('acp.status').raw(chat.n)
-  local idle = status.state == 'idle' or status.state == 'failed'
+  local asking = status.asking or require('acp.options').pending(chat.n)
+  local idle = (status.state == 'idle' or status.state == 'failed') and not asking
   if idle and require('acp.chat.prompt').queued(chat.n) == 0 then
     return nil, 'nothing runs that could be cancelled'
   end

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from acp_nvim.view.transcript import Transcript
 
 from .announce import Announcer
 from .connection import Connection
-from .opening import How, Old, ends_all, open_session
+from .opening import How, Old, open_session
 from .payloads import Context
 from .stall import Stall
 
 #: Seconds after which a cancelled turn that goes on is spoken about (V1-84).
 CANCEL_PATIENCE = 10.0
+#: Seconds that a chat that is closed waits for the agent.
+CLOSE_PATIENCE = 2.0
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +76,7 @@ class Chat:
     refused: list[str] = field(default_factory=list)  # settings the agent did not take, as told
     asking: int = 0  # requests of ours under way that the user may take back
     _wake: anyio.Event = field(default_factory=anyio.Event)
+    _answered: anyio.Event = field(default_factory=anyio.Event)  # the start, or a request, is over
     _over: anyio.Event = field(default_factory=anyio.Event)  # set when the turn is over
     _starting: bool = False
     _how: How = "new"  # the last start got its session
@@ -88,8 +92,10 @@ class Chat:
 
         An agent that is stopped to be started again meanwhile is waited for: it is one start to the user.
         """
-        if self._starting or self.closed or self.agent is not None:
-            return
+        if not (self._starting or self.closed or self.agent is not None):
+            await self._start()
+
+    async def _start(self) -> None:
         self._starting, self.failure = True, None
         self.wiring.store.apply(self.session, StateSet("starting"))
         attempt, failure = -1, None
@@ -103,6 +109,11 @@ class Chat:
                 group.cancel_scope.cancel()
             self.slow_s = None
         self._starting = False
+        if self.closed:
+            await self._end_session()
+            self._answered.set()
+            return
+        self._answered.set()
         if failure is not None:
             self.fail(failure)
             return
@@ -120,10 +131,11 @@ class Chat:
             self.agent = agent
         except AgentError as error:
             failure = error.failure
-            if ends_all(failure) or self.connection.state != "ready":
+            if failure.ends_all or self.connection.state != "ready":
                 return failure
             return replace(
                 failure,
+                kind="generic" if failure.kind == "cancelled" else failure.kind,
                 data=None if failure.kind == "not_found" else failure.data,  # no more than the id
                 message=f"{name} could not {self._step} the session: {failure.message}",
                 remedy=":AcpRestart tries again; :AcpTrace has the full answer",
@@ -134,7 +146,9 @@ class Chat:
         """Say so when the agent takes long to start (``stall_s`` of its settings)."""
         seconds = self.connection.config.stall_s
         await anyio.sleep(seconds)
-        slow = self.connection.slow(seconds, f"session/{'new' if self._step == 'start' else self._step}")
+        agent = self.connection.agent_now
+        asked = agent.asked(self.session) if agent is not None else None
+        slow = self.connection.slow(seconds, asked or "what it was asked")
         lines = [
             *failure_lines(slow, self.session.agent),
             ":AcpTrace shows what was said",
@@ -290,6 +304,36 @@ class Chat:
                 )
             return
         self.show_queue()
+        await self._take_back()
+
+    async def _take_back(self) -> None:
+        """What the user waits for is not wanted any more: the agent decides what comes of it (V1-86)."""
+        agent = self.connection.agent_now
+        if agent is None or not (self._starting or self.asking):
+            return
+        await agent.withdraw(self.session, shared=True)
+        with anyio.move_on_after(CANCEL_PATIENCE):
+            while self._starting or self.asking:
+                self._answered = anyio.Event()
+                await self._answered.wait()
+            return
+        self.note(
+            "warning",
+            f"{self.session.agent} has not answered yet.",
+            [":AcpRestart ends it and starts it again"],
+        )
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the block runs the agent is asked for something that the user may take back."""
+        self.asking += 1
+        self.push()
+        try:
+            yield
+        finally:
+            self.asking -= 1
+            self._answered.set()
+            self.push()
 
     # -- ends
 
@@ -314,12 +358,24 @@ class Chat:
         """The chat's buffer is gone: end the session."""
         self.closed = True
         self._wake.set()
-        if self.agent is not None:
-            if self.session.turn is not None:
-                await self.agent.cancel(self.session)
-            with anyio.move_on_after(2.0):
-                await self.agent.close_session(self.session)
+        agent = self.connection.agent_now
+        if agent is not None:
+            await agent.withdraw(self.session, shared=False)
+        with anyio.move_on_after(CLOSE_PATIENCE):
+            while self._starting and agent is not None:
+                self._answered = anyio.Event()
+                await self._answered.wait()
+        await self._end_session()
         self.wiring.store.apply(self.session, StateSet("closed"))
+
+    async def _end_session(self) -> None:
+        agent, self.agent = self.agent, None
+        if agent is None:
+            return
+        if self.session.turn is not None:
+            await agent.cancel(self.session)
+        with anyio.move_on_after(CLOSE_PATIENCE), suppress(AgentError):
+            await agent.close_session(self.session)
 
     # -- telling
 

@@ -98,9 +98,16 @@ class Connection:
             self.restarting = True
         if self._launching is not None:
             self._launching.cancel()
+        if self._adapter is not None:
+            await self._adapter.abort()
         if self._process is not None:
             await self._process.stop()
         await self._ended.wait()
+
+    @property
+    def agent_now(self) -> Agent | None:
+        """The connected agent; None while there is none."""
+        return self._adapter
 
     @property
     def vacant(self) -> bool:

@@ -47,7 +47,8 @@ class Logins:
             self._announcer.call(chat, "acp.login", "choose", name, rows)
             return
         try:
-            await agent.authenticate(method)
+            with chat.waiting():
+                await agent.authenticate(method)
         except AgentError as error:
             if error.failure.kind != "transport":  # else its end is told
                 chat.note("error", f"not logged in: {error.failure.message}", [":AcpLogin tries again"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from acp_nvim.session.entities import Failure, Message, Session
+from acp_nvim.session.entities import Message, Session
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.view.look import plural
 
@@ -96,7 +96,7 @@ async def _resume(chat: Chat, agent: Agent) -> bool:
     try:
         replayed = await agent.resume_session(chat.session, old)
     except AgentError as error:
-        if ends_all(error.failure):
+        if error.failure.ends_all or error.failure.kind == "cancelled":
             raise
         chat.note("warning", f"{name} does not remember this chat: {error.failure.message}")
         return False
@@ -105,8 +105,3 @@ async def _resume(chat: Chat, agent: Agent) -> bool:
     else:
         chat.note("info", f"resumed: {name} remembers this chat")
     return True
-
-
-def ends_all(failure: Failure) -> bool:
-    """Whether a request failed because of the agent as a whole: nothing else will work either."""
-    return failure.kind in ("auth", "transport", "cancelled")

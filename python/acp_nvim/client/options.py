@@ -85,17 +85,14 @@ class Options:
     async def _set(self, chat: Chat, agent: Agent, ident: str) -> None:
         wanted = self._wanted[chat.session.id]
         error: str | None = None
-        chat.asking += 1
-        chat.push()
         try:
-            asked: str | bool | None = None
-            while asked != wanted[ident]:
-                asked = wanted[ident]
-                error = await self._ask(chat, agent, ident, asked)
+            with chat.waiting():
+                asked: str | bool | None = None
+                while asked != wanted[ident]:
+                    asked = wanted[ident]
+                    error = await self._ask(chat, agent, ident, asked)
         finally:
             del wanted[ident]
-            chat.asking -= 1
-            chat.push()
         self._done(chat, typed(ident), error)
 
     async def _ask(self, chat: Chat, agent: Agent, ident: str, value: str | bool) -> str | None:

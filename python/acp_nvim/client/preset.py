@@ -72,7 +72,7 @@ async def _set(chat: Chat, agent: Agent, key: str, wanted: object) -> str | None
     failure = await ask(agent, chat.session, option, value)
     if failure is None:
         return None
-    if failure.kind in ("auth", "transport") or (failure.kind == "cancelled" and failure.code is None):
+    if failure.ends_all:
         raise AgentError(failure)
     return said(failure)
 

@@ -12,6 +12,7 @@ waits for us to read its output must not be able to stop both.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -25,7 +26,7 @@ from msgspec import UNSET, Raw
 from acp_nvim.session.ports import RequestError
 from acp_nvim.transport import TransportError
 from acp_nvim.wire import jsonrpc
-from acp_nvim.wire.acp_v1 import CANCEL_REQUEST
+from acp_nvim.wire.acp_v1 import CANCEL_REQUEST, CancelRequestNotification
 from acp_nvim.wire.base import RequestId
 from acp_nvim.wire.decode import Codec, encode
 from acp_nvim.wire.tolerant import WireError
@@ -70,12 +71,16 @@ class Handler(Protocol):
 class _Call(Generic[T]):
     """A request of ours that has no answer yet."""
 
-    __slots__ = ("codec", "done", "error", "method", "then", "value")
+    __slots__ = ("codec", "done", "error", "method", "owner", "then", "value", "withdrawn")
 
-    def __init__(self, method: str, codec: Codec[T] | None, then: Callable[[T], None] | None) -> None:
+    def __init__(
+        self, method: str, codec: Codec[T] | None, then: Callable[[T], None] | None, owner: object
+    ) -> None:
         self.method = method
         self.codec = codec
         self.then = then
+        self.owner = owner
+        self.withdrawn = False
         self.done = anyio.Event()
         self.value: Any = None
         self.error: Exception | None = None
@@ -106,6 +111,8 @@ class Peer:
         self._next_id = 0
         self._running: dict[RequestId, list[anyio.CancelScope]] = {}
         self._writes: set[anyio.CancelScope] = set()
+        self._open = 0  # requests of the agent without an answer
+        self._none_open = anyio.Event()
         self._slots = anyio.Semaphore(max_requests, fast_acquire=True)
         self._line = b""
         self.lost: str | None = None  # why the connection ended, once it has
@@ -117,7 +124,12 @@ class Peer:
 
     @overload
     async def request(
-        self, method: str, params: object, codec: Codec[T], then: Callable[[T], None] | None = ...
+        self,
+        method: str,
+        params: object,
+        codec: Codec[T],
+        then: Callable[[T], None] | None = ...,
+        owner: object = ...,
     ) -> T: ...
 
     async def request(
@@ -126,14 +138,16 @@ class Peer:
         params: object = EMPTY,
         codec: Codec[T] | None = None,
         then: Callable[[T], None] | None = None,
+        owner: object = None,
     ) -> Any:
         """Send a request and wait for its result, decoded by ``codec`` (else raw).
 
         ``then`` is called with the result by the reader, before any later message is looked at.
+        ``owner``: whose request it is, for ``withdraw``.
         Raises RpcError (the agent's error), WireError (a result that does not decode), and
         ConnectionLostError. When the caller is cancelled, the agent is not told; a late answer does no harm.
         """
-        call = _Call(method, codec, then)
+        call = _Call(method, codec, then, owner)
         id_ = self._next_id
         self._next_id += 1
         message = encode(jsonrpc.Request(id_, method, params))
@@ -151,11 +165,32 @@ class Peer:
         """Send a notification. Raises ConnectionLostError."""
         await self._write(encode(jsonrpc.Notification(method, params)))
 
+    def asked(self, owner: object) -> str | None:
+        """The method of the owner's oldest request that has no answer yet."""
+        return next((call.method for call in self._calls.values() if call.owner is owner), None)
+
+    async def withdraw(self, owner: object) -> None:
+        """Tell the agent that the owner's requests are not wanted any more, each once (V1-86).
+
+        They stay open: the agent answers with -32800, or with a result all the same.
+        """
+        for id_, call in list(self._calls.items()):
+            if call.owner is owner and not call.withdrawn:
+                call.withdrawn = True
+                with contextlib.suppress(ConnectionLostError):  # then it has its answer
+                    await self.notify("$/cancel_request", CancelRequestNotification(request_id=id_))
+
     def cancel_incoming(self) -> None:
         """Abort every request of the agent that runs, for our own reasons: answered -32800 (V1-87)."""
         for scopes in self._running.values():
             for scope in scopes:
                 scope.cancel()
+
+    async def answered(self) -> None:
+        """Wait until no request of the agent is without an answer."""
+        while self._open:
+            self._none_open = anyio.Event()
+            await self._none_open.wait()
 
     def fail(self, reason: str) -> None:
         """The connection is over: fail our requests, cancel the agent's, write nothing any more."""
@@ -272,6 +307,7 @@ class Peer:
             self._slots.release()
             return
         scope = anyio.CancelScope()
+        self._open += 1
         self._running.setdefault(id_, []).append(scope)
         self._spawn(functools.partial(self._serve, id_, method, params, scope))
         await anyio.lowlevel.checkpoint()
@@ -309,6 +345,9 @@ class Peer:
                     del self._running[id_]
             await self._answer(answer)
         finally:
+            self._open -= 1
+            if not self._open:
+                self._none_open.set()
             self._slots.release()
 
     async def _refuse(self, id_: RequestId, body: jsonrpc.ErrorBody) -> None:

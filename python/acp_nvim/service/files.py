@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from anyio import sleep, to_thread
 
 from ..session.entities import Change, Diff, PathSubject, Permission, PermissionOption, Session
-from ..session.ports import Questions, RequestError
+from ..session.ports import CANCELLED, Questions, RequestError
 from ..text.merge import Merged, merge
 from . import disk
 from .asked import approved, base
@@ -205,6 +205,8 @@ class FileService:
         where = {"path": place.real}
         question = Permission("", options, subject=subject, asked_by="client")
         chosen = await self._questions.ask(session, question)
+        if chosen is None and question.by in ("cancel", "close"):
+            raise RequestError(CANCELLED, f"the turn or the chat was ended: {place.real}", where)  # V1-87
         if chosen is None or chosen == NO.id:
             said = "the user did not allow" if chosen is not None else "nobody has answered the question"
             message = f"{said} to {subject.op} {place.real}"

@@ -12,7 +12,7 @@ from ..process.command import start_command
 from ..process.spawn import LaunchError, Spawner
 from ..session.entities import CommandSubject, Permission, PermissionOption, Session
 from ..session.events import Event, StateSet, TerminalPatch
-from ..session.ports import CommandLine, Questions, RequestError, Sink
+from ..session.ports import CANCELLED, CommandLine, Questions, RequestError, Sink
 from ..session.terminals import Exit
 from .command import INVALID_PARAMS, Plan, plan
 from .running import Running
@@ -147,6 +147,8 @@ class TerminalService:
         subject = CommandSubject(made.shown, made.cwd, made.real_cwd, why)
         question = Permission("", [YES, NO], subject=subject, asked_by="client")
         chosen = await self._questions.ask(session, question)
+        if chosen is None and question.by in ("cancel", "close"):
+            raise RequestError(CANCELLED, f"the turn or the chat was ended: {made.shown}")  # V1-87
         if chosen != YES.id:
             said = "the user did not allow" if chosen is not None else "nobody has answered the question"
             raise RequestError(INTERNAL_ERROR, f"{said} to run: {made.shown}", {"command": made.shown})

@@ -243,6 +243,14 @@ class Failure:
     kind: str = "generic"
     remedy: str | None = None  # a command to type, or a sentence; one line
 
+    @property
+    def ends_all(self) -> bool:
+        """Whether a request failed because of the agent as a whole: nothing else will work either.
+
+        A cancelled request has the agent's code; without one the agent was stopped by the user.
+        """
+        return self.kind in ("auth", "transport") or (self.kind == "cancelled" and self.code is None)
+
 
 @dataclass(slots=True)
 class Turn:

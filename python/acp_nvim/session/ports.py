@@ -19,6 +19,10 @@ class AgentError(Exception):
         self.failure = failure
 
 
+#: The code of a request that is given up: by the agent's wish, or for reasons of our own (V1-85, V1-87).
+CANCELLED = -32800
+
+
 class RequestError(Exception):
     """A service cannot do what the agent asked. ``code`` is the JSON-RPC code to answer with."""
 
@@ -134,6 +138,12 @@ class Agent(Protocol):
         """Cancel the running turn: marks, answers open questions, tells the agent."""
 
     async def close_session(self, session: Session) -> None: ...
+
+    def asked(self, session: Session) -> str | None:
+        """What the session has asked the agent for, and waits; the prompt does not count."""
+
+    async def withdraw(self, session: Session, *, shared: bool) -> None:
+        """Take that back; with ``shared`` also what the connection asks: a login, a list."""
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
         """Ask for another value; returns when the agent has it. Applies OptionsSet or OptionValue."""

@@ -159,6 +159,33 @@ async def test_late_double_and_unknown_responses_are_only_traced() -> None:
     assert len(b.wire.sent) <= 2
 
 
+@pytest.mark.req("V1-86")
+async def test_requests_are_withdrawn_by_their_owner_and_keep_waiting() -> None:
+    mine, other = object(), object()
+    got: list[Any] = []
+
+    async with bench() as b, anyio.create_task_group() as group:
+
+        async def ask(method: str, owner: object) -> None:
+            try:
+                got.append((method, await b.peer.request(method, {}, ANY, None, owner)))
+            except RpcError as error:
+                got.append((method, error.code))
+
+        for method, owner in (("a", mine), ("b", other), ("c", mine), ("d", mine)):
+            group.start_soon(ask, method, owner)
+        await b.wire.answers(4)
+        assert (b.peer.asked(mine), b.peer.asked(other), b.peer.asked(object())) == ("a", "b", None)
+        b.wire.say(result(0, "done"))
+        await settle()
+        await b.peer.withdraw(mine)
+        await b.peer.withdraw(mine)  # each is told once
+        assert b.wire.sent[4:] == [notification("$/cancel_request", requestId=n) for n in (2, 3)]
+        assert got == [("a", "done")]
+        b.wire.say(failure(2, -32800, "Request cancelled"), result(3, "all the same"), result(1, "kept"))
+    assert got == [("a", "done"), ("c", -32800), ("d", "all the same"), ("b", "kept")]
+
+
 # Order.
 
 

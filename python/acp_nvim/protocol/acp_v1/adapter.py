@@ -36,6 +36,9 @@ from .options import config_options
 
 T = TypeVar("T")
 
+#: Seconds that the last answers may take when a connection is ended by us.
+ABORT_PATIENCE = 0.5
+
 
 class AcpV1:
     """``run`` reads the connection and must be running for everything else to get its answers.
@@ -202,6 +205,25 @@ class AcpV1:
         """V1-58."""
         await self._lifecycle.close(session)
 
+    def asked(self, session: Session) -> str | None:
+        """The method of the session's oldest request that has no answer yet; its prompt does not count."""
+        return self._peer.asked(session)
+
+    async def withdraw(self, session: Session, *, shared: bool) -> None:
+        """Take our requests of the session back, with ``shared`` also the connection's: login, list (V1-86).
+
+        They keep waiting for the answer, which is -32800 or a result all the same.
+        """
+        await self._peer.withdraw(session)
+        if shared:
+            await self._peer.withdraw(self)
+
+    async def abort(self) -> None:
+        """Before the connection ends from our side: answer what the agent has asked with -32800 (V1-87)."""
+        self._peer.cancel_incoming()
+        with anyio.move_on_after(ABORT_PATIENCE):
+            await self._peer.answered()
+
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
         """Set an option by the method its source wants (V1-143, V1-152, V1-153). Raises AgentError."""
         link = self._links.of(session)
@@ -212,10 +234,10 @@ class AcpV1:
         done: Callable[[object], None] = lambda _: self._sink.apply(session, chosen)  # noqa: E731
         if option.source == "mode":
             mode = sessions.SetSessionModeRequest(session_id=remote_id, mode_id=str(value))
-            await self._ask("session/set_mode", mode, codecs.DONE, done)
+            await self._ask("session/set_mode", mode, codecs.DONE, done, session)
         elif option.source == "model":
             model = sessions.SetSessionModelRequest(session_id=remote_id, model_id=str(value))
-            await self._ask("session/set_model", model, codecs.DONE, done)
+            await self._ask("session/set_model", model, codecs.DONE, done, session)
         else:
             form = (
                 sessions.SetBooleanOptionRequest(session_id=remote_id, config_id=option.id, value=value)
@@ -229,6 +251,7 @@ class AcpV1:
                 lambda response: self._sink.apply(
                     session, OptionsSet(config_options(response.config_options))
                 ),
+                session,
             )
 
     def _turn_over(self, link: Link, stop: str | None, error: Failure | None = None) -> None:
@@ -246,11 +269,16 @@ class AcpV1:
         return Failure(f"{self._label}: {error.reason}", kind="transport", remedy=":AcpRestart")
 
     async def _ask(
-        self, method: str, params: object, codec: Codec[T], then: Callable[[T], None] | None = None
+        self,
+        method: str,
+        params: object,
+        codec: Codec[T],
+        then: Callable[[T], None] | None = None,
+        owner: Session | None = None,
     ) -> T:
-        """A request of ours whose failure is an AgentError."""
+        """A request of ours whose failure is an AgentError; of a session, or of the connection."""
         try:
-            return await self._peer.request(method, params, codec, then)
+            return await self._peer.request(method, params, codec, then, owner or self)
         except (RpcError, WireError) as error:
             raise AgentError(self._failure(error, method)) from error
         except ConnectionLostError as error:

@@ -43,7 +43,12 @@ class Ask(Protocol):
     """A request of ours whose failure is an AgentError (adapter.py)."""
 
     async def __call__(
-        self, method: str, params: object, codec: Codec[T], then: Callable[[T], None] | None = None
+        self,
+        method: str,
+        params: object,
+        codec: Codec[T],
+        then: Callable[[T], None] | None = None,
+        owner: Session | None = None,
     ) -> T: ...
 
 
@@ -103,7 +108,7 @@ class Lifecycle:
 
         self._links.creating += 1
         try:
-            await self._ask(method, request, codecs.SESSION_CREATED, created)
+            await self._ask(method, request, codecs.SESSION_CREATED, created, session)
         finally:
             self._links.created()
 
@@ -128,6 +133,7 @@ class Lifecycle:
                     wire.ResumeSessionRequest(session_id=remote_id, **where),
                     codecs.SESSION_RESUMED,
                     lambda response: self._opened(link, response, where, offered(response)),
+                    session,
                 )
         except BaseException:
             self._links.remove(session)
@@ -149,6 +155,7 @@ class Lifecycle:
                 request,
                 codecs.SESSION_LOADED,
                 lambda response: self._opened(link, response, where, offered(response)),
+                session,
             )
             with anyio.move_on_after(REPLAY_LIMIT):
                 seen = -1
