@@ -69,17 +69,14 @@ function M.fit(text, cells)
   return M.cut(head, cells - width(remedy) - 1) .. ' ' .. remedy
 end
 
----Put a text into the history, without Neovim asking for a key when it is longer than the command line:
----a redraw takes it from the screen before that.
+---Put a text into the history in lines that fit on the command line: Neovim asks for a key after a longer one,
+---and outside of a typed command it does so before a redraw could take it from the screen.
 ---@param level 'error'|'warning'|'info'
 ---@param text string
 local function record(level, text)
   local more = vim.o.more
   vim.o.more = false
-  local room = math.floor(vim.o.columns * vim.o.lines / 2)
-  if vim.o.cmdheight == 0 then
-    room = math.max(vim.o.columns - 12, 20) -- there each line has to fit
-  end
+  local room = math.max(vim.o.columns - 12, 20)
   if vim.fn.strdisplaywidth(text) > vim.fn.strchars(text) then
     room = math.floor(room / 2) -- some take two cells
   end

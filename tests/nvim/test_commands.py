@@ -197,6 +197,17 @@ def test_a_message_longer_than_the_screen_asks_for_no_key(start_screen: StartScr
 
 
 @pytest.mark.parametrize("cmdheight", [0, 1, 3])
+def test_a_long_message_of_the_host_asks_for_no_key(start_screen: StartScreen, cmdheight: int) -> None:
+    """Outside of a typed command Neovim waits at the end of a message, before anything can be redrawn."""
+    screen = start_screen(init=INIT + f"vim.o.cmdheight = {cmdheight}", size=(60, 12))
+    text = "saved as " + "x" * 150
+    screen.lua("require('acp.message').warn(...)", text)
+    screen.wait("acp: saved as xxx")
+    assert not screen.blocked()
+    assert screen.messages().replace("\n", "") == f"acp: {text}"
+
+
+@pytest.mark.parametrize("cmdheight", [0, 1, 3])
 def test_messages_in_a_row_ask_for_no_key(start_screen: StartScreen, cmdheight: int) -> None:
     screen = start_screen(init=INIT + agents_on_path() + f"vim.o.cmdheight = {cmdheight}", size=(60, 14))
     screen.keys(":AcpCancel<CR>")
