@@ -8,6 +8,7 @@ local NS = api.nvim_create_namespace('acp.choose')
 ---@class acp.ChooseOpts
 ---@field prompt string
 ---@field kind string
+---@field lines? string[] what the user has to read first; then always our own float, which shows all of it
 ---@field format_item? fun(item: any): string default: tostring
 ---@field group? fun(item: any): string? heading above the items that have it in common
 ---@field current? integer the item that holds now: the cursor begins there
@@ -25,6 +26,13 @@ end
 local function float(items, opts, done)
   local plain = require('acp.message').plain
   local lines, at, row_of, group = {}, {}, {}, nil -- the item of each line; the line of each item
+  for _, line in ipairs(opts.lines or {}) do
+    table.insert(lines, plain(line))
+  end
+  if #lines > 0 then
+    table.insert(lines, '')
+  end
+  local above = #lines
   for i, item in ipairs(items) do
     local heading = opts.group and opts.group(item) or nil
     if heading and heading ~= group then
@@ -45,9 +53,11 @@ local function float(items, opts, done)
     centre = true,
     footer = footer,
   })
-  api.nvim_win_set_cursor(win, { row_of[opts.current or 1], 0 })
+  if above == 0 then -- else nothing is chosen before it was read
+    api.nvim_win_set_cursor(win, { row_of[opts.current or 1], 0 })
+  end
   for row, line in ipairs(lines) do
-    if not at[row] then
+    if row > above and not at[row] then
       api.nvim_buf_set_extmark(buf, NS, row - 1, 0, { end_col = #line, hl_group = 'AcpNote' })
     end
   end
@@ -70,7 +80,11 @@ local function float(items, opts, done)
   for i, item in ipairs(items) do
     if i < 10 then
       map(tostring(i), function()
-        answer(item)
+        if vim.fn.line('w$', win) >= above then
+          answer(item)
+        else
+          vim.cmd('normal! \6') -- the rest has to be read first
+        end
       end)
     end
   end
@@ -99,7 +113,7 @@ end
 ---@param done fun(item: any) called once; nil: the user picked nothing
 function M.one(items, opts, done)
   opts = vim.tbl_extend('keep', opts, { format_item = tostring })
-  if M.replaced() then
+  if M.replaced() and not opts.lines then
     local format, group = opts.format_item, opts.group
     opts.group, opts.current = nil, nil
     if group then

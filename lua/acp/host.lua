@@ -230,6 +230,7 @@ function launch()
     version = ('%d.%d.%d'):format(version.major, version.minor, version.patch),
     icons = require('acp.icons').kind(),
     root = root,
+    cache = vim.fn.stdpath('cache'),
     seq = seq,
   })
   vim.defer_fn(function()

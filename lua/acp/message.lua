@@ -69,8 +69,8 @@ function M.fit(text, cells)
   return M.cut(head, cells - width(remedy) - 1) .. ' ' .. remedy
 end
 
----Put a text into the history in lines that fit on the command line: Neovim asks for a key after a longer one,
----and outside of a typed command it does so before a redraw could take it from the screen.
+---Put a text into the history in lines that fit on the command line: Neovim asks for a key after a longer
+---one, and outside of a typed command it does so before a redraw could take it from the screen.
 ---@param level 'error'|'warning'|'info'
 ---@param text string
 local function record(level, text)

@@ -49,6 +49,9 @@ def main():
         code = 1
         traceback.print_exc()
     finally:
+        saved = sys.modules.get("acp_nvim.service.saved")
+        if saved is not None:
+            saved.close_all()
         # No clean-up: the interpreter would wait for anyio's worker threads, for ever, and Neovim for us.
         # What agents are left is the reaper's work. In a finally: there may be nobody left to print to.
         os._exit(code)

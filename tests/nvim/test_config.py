@@ -90,7 +90,7 @@ def test_a_wrong_setting_is_named_and_the_rest_used(
     assert nvim.lua("return require('acp.config').problems")[0].startswith(said)
     messages = nvim.messages()
     assert f"acp: setup(): {said[:60]}" in messages
-    assert len(messages.splitlines()) == 1
+    assert messages.count("acp: ") == 1
     assert nvim.lua(GET, "python") == "/x/python"
     assert nvim.lua(GET, "permission", "ui") == "auto"
 

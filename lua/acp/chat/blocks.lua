@@ -18,7 +18,7 @@ local ns = api.nvim_create_namespace('acp.block')
 ---@field fences? table[]
 ---@field spin? integer[]
 ---@field since? [integer, integer][]
----@field links? table[]
+---@field links? table[] {row, path, line?} or {row, {item = place of content}}
 ---@field body? [integer, integer, string][]
 ---@field question? string
 
@@ -145,17 +145,19 @@ function M.each(buf, kind)
   end
 end
 
----What `<CR>` opens on a row: a place in a file, or a question.
+---What `<CR>` opens on a row: a place in a file, content of the block, or a question.
 ---@param buf integer
 ---@param row integer
----@return {path?: string, line?: integer, question?: string}?
+---@return {path?: string, line?: integer, item?: integer[], block: integer, question?: string}?
 function M.link_at(buf, row)
   local block = M.at(buf, row)
   if not block then
     return nil
   end
   for _, link in ipairs(block.deco.links or {}) do
-    if link[1] == block.row then
+    if link[1] == block.row and type(link[2]) == 'table' then
+      return { item = link[2].item, block = block.id }
+    elseif link[1] == block.row then
       return { path = link[2], line = link[3] ~= vim.NIL and link[3] or nil }
     end
   end

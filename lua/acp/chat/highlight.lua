@@ -11,6 +11,8 @@ local scan = require('acp.chat.scan')
 
 local ns = api.nvim_create_namespace('acp.highlight')
 
+local LINE_BYTES = 8192 -- of the longest line
+
 ---What the window that is being drawn shows.
 ---@type {t: acp.Transcript, found: {[1]: acp.Block, [2]: integer}[], i: integer}
 local drawing
@@ -35,13 +37,19 @@ end
 local function by_row(block)
   if not block.by_row then
     block.by_row = {}
-    for _, item in ipairs(block.deco.marks or {}) do
+    local function put(item)
       local list = block.by_row[item[1]]
       if list then
         list[#list + 1] = item
       else
         block.by_row[item[1]] = { item }
       end
+    end
+    for _, item in ipairs(block.deco.marks or {}) do
+      put(item)
+    end
+    for _, link in ipairs(block.deco.kind == 'answer' and block.deco.links or {}) do
+      put({ link[1], 0, LINE_BYTES, 'AcpContext' }) -- a line of ours between lines of Markdown
     end
   end
   return block.by_row
@@ -100,7 +108,7 @@ end
 local function draw(block, first, buf, row)
   local deco, at = block.deco, row - first
   if deco.kind == 'answer' then
-    if at >= (deco.lead or 0) and at < block.n - (deco.tail or 0) then
+    if not by_row(block)[at] and at >= (deco.lead or 0) and at < block.n - (deco.tail or 0) then
       local kind = fence.kind(block, at)
       if kind ~= 'code' then
         answer_line(buf, row, kind == 'fence')

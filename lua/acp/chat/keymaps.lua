@@ -4,6 +4,7 @@ return {
   transcript = {
     open = '<CR>',
     file = 'gf',
+    url = 'gx',
     details = 'K',
     previous = '[[',
     next = ']]',

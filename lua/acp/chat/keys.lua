@@ -54,6 +54,9 @@ local function follow_link(key)
   if link and link.path then
     require('acp.chat.show').file(link.path, link.line)
     return true
+  elseif link and link.item then
+    require('acp.content').ask(assert(here()), link, key == 'gf' and 'file' or 'open')
+    return true
   elseif key == 'gf' then
     local path = vim.fn.expand('<cfile>')
     local chat = here()
@@ -68,6 +71,14 @@ local function follow_link(key)
     return true
   end
   return false
+end
+
+---Whether the line under the cursor stands for content of the agent: a picture, a link.
+---@return boolean
+local function content_here()
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local link = require('acp.chat.transcript').link_at(api.nvim_get_current_buf(), row)
+  return link ~= nil and link.item ~= nil
 end
 
 ---@param choice string
@@ -100,7 +111,9 @@ local actions = {
       run = function(chat)
         local block = require('acp.chat.transcript').block_at(chat.buf, api.nvim_win_get_cursor(0)[1] - 1)
         local change = require('acp.diff.request').under_cursor(chat)
-        if block and block.deco.question then
+        if content_here() then
+          follow_link('<CR>')
+        elseif block and block.deco.question then
           require('acp.question').pick(block.deco.question)
         elseif change then
           require('acp.diff').show(change)
@@ -119,6 +132,21 @@ local actions = {
       run = function()
         if not follow_link('gf') then
           require('acp.message').info('no file here')
+        end
+      end,
+    },
+    url = {
+      desc = 'open the address under the cursor (asks)',
+      modes = { 'n' },
+      run = function()
+        local col = api.nvim_win_get_cursor(0)[2] + 1
+        local url = require('acp.url').at(api.nvim_get_current_line(), col)
+        if content_here() then
+          follow_link('<CR>')
+        elseif url then
+          require('acp.url').open_with_consent(url)
+        else
+          require('acp.message').info('no address here')
         end
       end,
     },
@@ -282,6 +310,7 @@ local order = {
   transcript = {
     'open',
     'file',
+    'url',
     'details',
     'previous',
     'next',

@@ -180,6 +180,9 @@ local function add(t, views, id, lines, deco)
   if row > first and last:find('^%s*|?[%s:|-]*$') then
     touch(t, row - 1, row) -- the line below tells that a line is the head of a table
   end
+  if deco and deco.links then
+    block.deco.links, block.by_row = vim.list_extend(block.deco.links or {}, deco.links), nil
+  end
   if deco and deco.fences then
     fence.extend(block, deco.fences)
     block.deco.fences = vim.list_extend(block.deco.fences or {}, deco.fences)

@@ -10,13 +10,17 @@ local function escape(text)
   return (require('acp.message').plain(text):gsub('%%', '%%%%'))
 end
 
----Tokens for people: 999, 1.2k, 53k, 1.5M.
+---Tokens for people: 999, 1.2k, 53k, 1.5M, 2G.
 ---@param n number
 ---@param round? boolean no decimals of thousands: the size of a context
 ---@return string
 local function tokens(n, round)
   local unit, value
-  if n >= 999950 then
+  if n >= 999950e6 then
+    unit, value = 'T', n / 1e12
+  elseif n >= 999950e3 then
+    unit, value = 'G', n / 1e9
+  elseif n >= 999950 then
     unit, value = 'M', n / 1e6
   elseif n >= 1000 then
     unit, value = 'k', n / 1e3
@@ -125,7 +129,9 @@ local function right(entry)
     table.insert(pieces, { entry.model, rank = 3 })
   end
   local usage = entry.usage
-  if usage and (usage.size or 0) > 0 then
+  if usage and (usage.size or 0) == 0 and (usage.used or 0) > 0 then -- the size is not known (V1-157)
+    table.insert(pieces, { tokens(usage.used) .. ' tokens', rank = 1 })
+  elseif usage and (usage.size or 0) > 0 then
     local full = usage.used / usage.size >= 0.85
     local text = tokens(usage.used) .. '/' .. tokens(usage.size, true)
     table.insert(pieces, { text, full and 'AcpWarn' or nil, rank = 1 })

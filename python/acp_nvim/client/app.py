@@ -31,6 +31,7 @@ from . import payloads
 from .announce import Announcer
 from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
+from .contents import Contents
 from .diffs import Diffs
 from .login import Logins
 from .opening import Old
@@ -95,6 +96,7 @@ class App:
         self._store.subscribe(self._options.on_event)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn)
+        self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -129,6 +131,7 @@ class App:
         self._on("trace", payloads.ShowTrace, self._shown.trace)
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
+        self._on("content", payloads.OpenContent, self._contents.open)
 
     def _set_settings(self, request: payloads.Settings) -> None:
         self._settings = request.settings

@@ -11,8 +11,9 @@ import msgspec
 
 
 class Hello(msgspec.Struct):
-    """Sent once, right after the host was started."""
+    """Sent once, right after the host was started. ``cache`` is Neovim's cache folder."""
 
+    cache: str
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     version: str = ""
     icons: Literal["unicode", "ascii"] = "unicode"
@@ -179,6 +180,19 @@ class Details(msgspec.Struct):
     chat: int
     block: int
     row: int = 0
+
+
+class OpenContent(msgspec.Struct):
+    """The content behind a link of a block (view/block.py, ``link``). ``id`` comes back with the answer.
+
+    ``how``: ``file`` (the key for files: of an embedded text the file it was made from), or ``open``.
+    """
+
+    chat: int
+    id: int
+    block: int
+    place: list[int]
+    how: Literal["open", "file"] = "open"
 
 
 class Settings(msgspec.Struct):

@@ -223,10 +223,16 @@ class Plan:
 
 @dataclass(slots=True)
 class Compaction:
+    """The agent makes room in its context. ``status``: in_progress, completed, failed, cancelled or its own.
+
+    ``local`` is our mark, until the agent says more: the turn ended, or the connection, before this did.
+    """
+
     id: str
     status: str = "in_progress"
     summary: list[Block] = field(default_factory=list)
     error: str | None = None
+    local: Literal["none", "cancelled", "unanswered"] = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,12 +288,17 @@ class TurnEnd:
 
 @dataclass(slots=True)
 class Note:
-    """A line of ours in the timeline that is not part of the conversation (an error, a notice)."""
+    """A line in the timeline that is not part of the conversation: of ours, or a notice of the agent.
+
+    ``severity_raw``: what the agent said, if it was no known severity.
+    """
 
     id: str
     severity: Literal["info", "warning", "error"]
     title: str
     lines: list[str] = field(default_factory=list)
+    by: Literal["client", "agent"] = "client"
+    severity_raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

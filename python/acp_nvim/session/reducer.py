@@ -131,6 +131,7 @@ def _compaction(step: Step, compaction_id: str) -> Compaction:
 def _compaction_patch(step: Step, event: ev.CompactionPatch) -> None:
     """Upsert by id (V1-160)."""
     compaction = _compaction(step, event.id)
+    compaction.local = "none"
     if event.status is not UNSET:
         compaction.status = event.status
     if event.summary is not UNSET:
@@ -142,6 +143,7 @@ def _compaction_patch(step: Step, event: ev.CompactionPatch) -> None:
 
 def _compaction_append(step: Step, event: ev.CompactionAppend) -> None:
     compaction = _compaction(step, event.id)
+    compaction.local = "none"
     compaction.summary.append(own(event.block))
     step.touch(compaction)
 

@@ -54,7 +54,9 @@ def ended(step: Step, event: TurnEnded) -> None:
     if turn is None:
         return
     reducer_messages.release(step)
-    reducer_tools.finish(step, event.stop, cancelled=turn.cancelling or event.stop == "cancelled")
+    cancelled = turn.cancelling or event.stop == "cancelled"
+    reducer_tools.finish(step, event.stop, cancelled=cancelled)
+    _mark_compactions(step, cancelled=cancelled)
     step.end_message()
     turn.stop, turn.error, turn.confirmed = event.stop, event.error, event.confirmed
     turn.ended = step.now
@@ -71,12 +73,22 @@ def state(step: Step, event: StateSet) -> None:
     session.state = event.state
     session.background = None if not isinstance(event.background, list) else list(event.background)
     turn = session.turn
+    if event.state in ("closed", "lost"):
+        _mark_compactions(step, cancelled=False)
     if turn is None:
         return
     if event.state == "requires_action":
         turn.state = "waiting"
     elif event.state in ("running", "busy") and not session.open_permissions:
         turn.state = "running"
+
+
+def _mark_compactions(step: Step, *, cancelled: bool) -> None:
+    """What has not ended by now is not shown as running any more; no result is invented."""
+    for compaction in step.session.compactions.values():
+        if compaction.status == "in_progress" and compaction.local == "none":
+            compaction.local = "cancelled" if cancelled else "unanswered"
+            step.touch(compaction)
 
 
 def _final_state(stop: str | None) -> TurnState:

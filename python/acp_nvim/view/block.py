@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_nvim.text.sanitise import byte_length
+from acp_nvim.text.sanitise import byte_length, split_long
+from acp_nvim.text.sanitise import lines as safe_lines
 
 from .icons import Icons
 
@@ -20,6 +21,8 @@ Kind: TypeAlias = Literal["head", "user", "answer", "think", "row", "plan", "end
 #: What an operation weighs besides its lines, and each of its marks, folds, fences and links, in bytes.
 OP_BYTES = 48
 DECO_BYTES = 16
+#: Bytes of one line of a text that is shown whole; a longer one goes on in the next.
+TEXT_BYTES = 8000
 
 
 @dataclass(slots=True)
@@ -38,10 +41,11 @@ class Fold:
 
 @dataclass(slots=True)
 class Lines:
-    """Lines in the making, with their marks."""
+    """Lines in the making, with their marks and links (``link``)."""
 
     lines: list[str] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    links: list[list[Any]] = field(default_factory=list)
 
     def put(self, *segments: Segment) -> int:
         """Add a line made of segments; return its row."""
@@ -54,6 +58,12 @@ class Lines:
         self.lines.append("".join(text for text, _ in segments))
         return row
 
+    def put_text(self, text: str, group: str = "", prefix: str = "") -> None:
+        """Add all of a text in safe lines, each behind a prefix if it is not blank."""
+        for line in safe_lines(text.strip("\r\n")) if text.strip() else ():
+            for piece in split_long(line, TEXT_BYTES):
+                self.put((prefix + piece if piece else "", group))
+
     def extend(self, other: Lines, prefix: str = "", start: int = 0) -> None:
         """Add the lines of another from ``start`` on, each behind a prefix."""
         at, shift = len(self.lines) - start, byte_length(prefix)
@@ -63,6 +73,12 @@ class Lines:
             for row, col, end, group in other.marks
             if row >= start
         )
+        self.links.extend([row + at, *rest] for row, *rest in other.links if row >= start)
+
+
+def link(row: int, *place: int) -> list[Any]:
+    """What ``<CR>`` opens on a row that stands for content: its place in its item (``Entry.content``)."""
+    return [row, {"item": list(place)}]
 
 
 @dataclass(slots=True)
@@ -76,7 +92,6 @@ class Drawn(Lines):
     fences: list[list[Any]] = field(default_factory=list)
     spin: list[int] = field(default_factory=list)
     since: list[tuple[int, int]] = field(default_factory=list)
-    links: list[list[Any]] = field(default_factory=list)
     body: list[tuple[int, int, str]] = field(default_factory=list)
     diffs: list[list[Any]] = field(default_factory=list)
     terminals: list[tuple[int, int, int]] = field(default_factory=list)

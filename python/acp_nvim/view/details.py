@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from acp_nvim.session.entities import Item, Message, ToolCall, TurnEnd
+from acp_nvim.session.entities import Block, Compaction, Item, Message, Note, Plan, ToolCall, TurnEnd
 from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines, one_line, split_long
 
 from . import facts
-from .content import as_json
+from .content import as_json, hidden, size_of, size_text
 from .look import Look, duration
 from .terminals import ending_of, text_of
 
@@ -17,6 +18,8 @@ from .terminals import ending_of, text_of
 RAW_CHARS = 200_000
 #: Lines of a terminal's output; all of it is in its buffer.
 OUTPUT_LINES = 2000
+#: Blocks of content that are described.
+BLOCKS = 200
 
 
 def details_of(item: Item, look: Look) -> list[str]:
@@ -27,8 +30,8 @@ def details_of(item: Item, look: Look) -> list[str]:
             _call(found, item, look)
         case Message():
             _pair(found, "message", f"{item.role}, id {item.id}")
-            _pair(found, "blocks", ", ".join(block.type for block in item.blocks))
             _raw(found, "meta", item.meta)
+            _blocks(found, item.blocks)
         case TurnEnd():
             turn = item.turn
             _pair(found, "turn", str(turn.n))
@@ -38,8 +41,20 @@ def details_of(item: Item, look: Look) -> list[str]:
             if turn.error is not None:
                 _pair(found, "error", turn.error.message)
                 _raw(found, "data", turn.error.data)
-        case _:
-            _raw(found, type(item).__name__.lower(), getattr(item, "raw", None))
+        case Plan():
+            _pair(found, "plan", f"{len(item.entries)} entries, id {item.id}")
+            for entry in item.entries:
+                _pair(found, one_line(entry.priority, 9), f"{entry.content}  ({entry.status})")
+            _raw(found, "plan", item.raw)
+        case Compaction():
+            _pair(found, "compact", f"{item.status}, id {item.id}")
+            _pair(found, "error", item.error or "")
+            _blocks(found, item.summary)
+        case Note():
+            _pair(found, "note", item.title)
+            _pair(found, "severity", item.severity_raw or item.severity)
+            _pair(found, "by", look.agent if item.by == "agent" else "acp.nvim")
+            _raw(found, "text", "\n".join(item.lines))
     return found or ["nothing more is known about this"]
 
 
@@ -71,11 +86,35 @@ def _call(found: list[str], call: ToolCall, look: Look) -> None:
         found += ["", "output", *_indented(text)]
     if not isinstance(call.raw_output, str) or call.raw_output != text:
         _raw(found, "raw output", call.raw_output)
+    _blocks(found, [each for each in call.content if isinstance(each, Block)])
 
 
-def _pair(found: list[str], name: str, value: str) -> None:
+def _blocks(found: list[str], blocks: Sequence[Block]) -> None:
+    """What content is, in full, but for what can be read where it stands: texts that are shown."""
+    told = 0
+    for number, block in enumerate(blocks, 1):
+        if block.type == "text" and not hidden(block):
+            continue
+        told += 1
+        if told > BLOCKS:
+            found += ["", "the trace has the rest: :AcpTrace"]
+            return
+        found += ["", f"content {number}"]
+        said = {"type": block.type, "mime": block.mime, "size": size_text(size_of(block))}
+        said |= {name: getattr(block, name) for name in ("name", "title", "description", "uri")}
+        said["for"] = ", ".join(block.audience or ())
+        for name, value in said.items():
+            _pair(found, f"  {name}", (value or "")[:RAW_CHARS], 15)
+        if block.type == "unknown":
+            found += _indented(as_json(block.raw, 2))
+        elif block.type == "text":
+            found += _indented(str(block.text))
+
+
+def _pair(found: list[str], name: str, value: str, width: int = 10) -> None:
     if value:
-        found.append(f"{name:<10}{one_line(value)}")
+        pieces = split_long(f"{name:<{width}}{one_line(value)}", 8000)
+        found += [pieces[0], *(f"{'':<{width}}{piece}" for piece in pieces[1:])]
 
 
 def _raw(found: list[str], name: str, value: Any) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from acp_nvim.session.entities import Compaction, Failure, Note, Plan, Session, TurnEnd
+from acp_nvim.session.entities import Block, Compaction, Failure, Note, Plan, Session, TurnEnd
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
 from . import facts
-from .block import Drawn, Fold, Lines, Segment
-from .content import as_json
+from .block import Drawn, Fold, Lines, Segment, link
+from .content import as_json, block_line, hidden
 from .look import Look, duration, plural
 
 #: Seconds under which a turn's time is not worth saying.
@@ -20,6 +20,8 @@ SHORT_TURN = 2.0
 DETAIL_LINES = 12
 #: Bytes of one line of ours.
 NOTE_BYTES = 8000
+#: Cells of an entry of the plan.
+ENTRY_CELLS = 2000
 
 #: Messages of agents that say no more than that a login is needed.
 _AUTH_WORDS = ("authentication required", "auth required", "auth_required", "not logged in", "login required")
@@ -144,41 +146,81 @@ def _details(failure: Failure) -> list[str]:
 
 
 def draw_note(note: Note, look: Look) -> Drawn:
-    """A notice, or an error of ours, with remedies."""
+    """A notice of the agent, marked as its words (V1-159), or a line of ours with remedies."""
     drawn = Drawn(kind="note", tail=1)
     if note.severity == "error":
         icon, group = look.icons.failed, "AcpError"
     else:
         icon, group = look.icons.rule, "AcpWarn" if note.severity == "warning" else "AcpNote"
-    for piece in split_long(f"{icon} {one_line(note.title)}", NOTE_BYTES):
+    title = one_line(note.title)
+    if note.by == "agent":
+        word = one_line(note.severity_raw, 20) if note.severity_raw else _NOTICE[note.severity]
+        title = f"{look.agent}{f' ({word})' if word else ''}: {title}"
+    for piece in split_long(f"{icon} {title}", NOTE_BYTES):
         drawn.put((piece, group))
     body = Lines()
     for line in note.lines:
-        put_remedy(body, line)
+        if note.by == "agent":
+            body.put_text(line)
+        else:
+            put_remedy(body, line)
     drawn.put_body(body, "output", look.icons)
     return drawn
 
 
+_NOTICE = {"info": "", "warning": "warning", "error": "error"}
+
+
 def draw_compaction(compaction: Compaction, look: Look) -> Drawn:
-    """The agent has made room in its context."""
+    """The agent makes room in its context: a row, and the summary in its fold (V1-160)."""
     drawn = Drawn(kind="note", tail=1)
-    if compaction.status == "completed":
-        drawn.put((f"{look.icons.rule} {look.agent} has summarised what came before", "AcpNote"))
-        body = Lines()
-        text = "".join(str(block.text) for block in compaction.summary if block.text is not None)
-        for line in safe_lines(text.strip()) if text.strip() else ():
-            for piece in split_long(line, NOTE_BYTES):
-                body.put((piece, ""))
-        drawn.put_body(body, "output", look.icons)
-        if body.lines:
-            drawn.folds.append(Fold(0, len(drawn.lines) - 1))
-    elif compaction.error or compaction.status in ("failed", "cancelled"):
-        reason = one_line(compaction.error or compaction.status)
-        drawn.put((f"{look.icons.failed} the summary of what came before failed: {reason}", "AcpError"))
-    else:
-        drawn.put((f"{look.icons.running} {look.agent} summarises what came before", "AcpNote"))
+    state = compaction.status if compaction.local == "none" else compaction.local
+    icon, group, word = _COMPACTION.get(state, ("pending", "AcpPending", state))
+    drawn.put(
+        (getattr(look.icons, icon), group),
+        (" compact ", "AcpVerb"),
+        ("what came before", ""),
+        (f"  {one_line(word, 20)}" if word else "", group),
+    )
+    if state == "in_progress":
         drawn.spin.append(0)
+    body = Lines()
+    body.put_text(compaction.error or "")
+    for text, place, block in _parts(compaction.summary):
+        if block is None:
+            body.put_text(text)
+        else:
+            body.links.append(link(body.put((text, "AcpContext")), place))
+    drawn.put_body(body, "output", look.icons)
+    if body.lines:
+        drawn.folds.append(Fold(0, len(drawn.lines) - 1, closed=not compaction.error))
     return drawn
+
+
+def _parts(blocks: Sequence[Block]) -> Iterator[tuple[str, int, Block | None]]:
+    """Texts that follow each other as one, as they were sent; the others as their line, place and block."""
+    text = ""
+    for place, block in enumerate(blocks):
+        if hidden(block):
+            continue
+        if block.type == "text":
+            text += str(block.text)
+            continue
+        if text:
+            yield text, place, None
+        text = ""
+        yield block_line(block).strip(), place, block
+    if text:
+        yield text, len(blocks), None
+
+
+_COMPACTION = {
+    "in_progress": ("running", "AcpRunning", ""),
+    "completed": ("done", "AcpDone", ""),
+    "failed": ("failed", "AcpFailed", "failed"),
+    "cancelled": ("cancelled", "AcpCancelled", "cancelled"),
+    "unanswered": ("failed", "AcpFailed", "no answer"),
+}
 
 
 def draw_plan(plan: Plan, look: Look) -> Drawn:
@@ -192,16 +234,16 @@ def draw_plan(plan: Plan, look: Look) -> Drawn:
     drawn.put(("plan", "AcpPlan"), (f"  {header}" if header else "", "AcpPlan"))
     for entry in plan.entries:
         icon, icon_group, group = _ENTRY.get(entry.status, _ENTRY["pending"])
+        word = "" if entry.status in _ENTRY else one_line(entry.status, 20)
         content = [
             (f"  {getattr(look.icons, icon)}", icon_group),
             (" ", ""),
-            (one_line(entry.content), group),
+            (one_line(entry.content, ENTRY_CELLS), group),
+            (f"  {word}" if word else "", "AcpNote"),
         ]
         drawn.put(*content)
     if text is not None:
-        for line in safe_lines(text.strip("\n")):
-            for piece in split_long(line, NOTE_BYTES):
-                drawn.put((f"  {piece}" if piece else "", ""))
+        drawn.put_text(text, prefix="  ")
     elif not plan.entries and plan.raw is not None:
         drawn.put((f"  {one_line(as_json(plan.raw), 400)}", "AcpNote"))
     return drawn

@@ -7,16 +7,17 @@ Messages are streams: a ``set`` with their beginning, then only ``add``. All oth
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
-from acp_nvim.session.entities import Block, Message, ToolCall
+from acp_nvim.session.entities import Block, Compaction, Message, ToolCall
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import cells_of
 
 from . import facts, rows
-from .block import Drawn, Fold, Op, bar
-from .content import block_line, file_path
+from .block import Drawn, Fold, Op, bar, link
+from .content import block_line, file_path, hidden
+from .ends import draw_compaction
 from .look import Look, duration, plural
 from .stream import Piece, Stream
 
@@ -50,6 +51,9 @@ class Entry(Protocol):
     def again(self) -> None:
         """The block has to be written from its beginning."""
 
+    def content(self, place: Sequence[int]) -> Block | None:
+        """The content that a link of ours stands for (``block.link``), None: it is not there any more."""
+
 
 class Whole:
     """A block drawn whole by a function."""
@@ -69,6 +73,9 @@ class Whole:
 
     def again(self) -> None:
         """Nothing is remembered of what was drawn."""
+
+    def content(self, place: Sequence[int]) -> Block | None:
+        return None
 
     def take(self, block_id: int, max_bytes: int, max_events: int, *, force: bool) -> tuple[list[Op], bool]:
         drawn = self._draw()
@@ -102,6 +109,11 @@ class Rows(Whole):
         row -= self.lead
         return next((span.call for span in self.spans if span.first <= row <= span.last), self.calls[0])
 
+    def content(self, place: Sequence[int]) -> Block | None:
+        call = _at(self.calls, place[:1])
+        found = _at(call.content, place[1:]) if call is not None else None
+        return found if isinstance(found, Block) else None
+
     def _rows(self) -> Drawn:
         drawn, self.spans = rows.draw(self.calls, self._look, self._look.session.open_permissions)
         return drawn
@@ -109,6 +121,24 @@ class Rows(Whole):
 
 #: Calls in one group, because each change rewrites the group.
 MAX_GROUP = 100
+
+
+class Summary(Whole):
+    """A compaction: the agent has made room in its context."""
+
+    def __init__(self, compaction: Compaction, look: Look, lead: int) -> None:
+        super().__init__(lambda: draw_compaction(compaction, look), lead)
+        self._compaction = compaction
+
+    def content(self, place: Sequence[int]) -> Block | None:
+        return _at(self._compaction.summary, place)
+
+
+T = TypeVar("T")
+
+
+def _at(found: Sequence[T], place: Sequence[int]) -> T | None:
+    return found[place[0]] if place and 0 <= place[0] < len(found) else None
 
 
 class Talk:
@@ -124,6 +154,10 @@ class Talk:
         self._written = False  # the buffer has what the stream gave
         self._summed = False  # the header tells how long the thought was
         self._last_fold = 0
+        self._source: list[Block] | None = None  # what is below was made of it, up to ``_looked``
+        self._looked = 0
+        self._shown: list[Block] = []
+        self._places: list[int] = []  # of what is shown, in the message
 
     @property
     def urgent(self) -> bool:
@@ -161,13 +195,29 @@ class Talk:
     # -- drawing
 
     def _blocks(self) -> list[Block]:
-        """The blocks in the order they are shown. What the user said goes before what was sent with it."""
+        """What is shown, in its order: without what is for the model alone (V1-101).
+
+        What the user said goes before what was sent with it.
+        """
         blocks = self.message.blocks
-        if self.message.role != "user" or len(blocks) < 2:
-            return blocks
-        said = [block for block in blocks if block.type == "text"]
-        text = "".join(str(block.text) for block in said) if len(blocks) > len(said) else ""
-        return said + [block for block in blocks if block.type != "text" and self._mention(block) not in text]
+        if self._source is not blocks or self._looked > len(blocks) or self.message.role == "user":
+            self._source, self._looked, self._shown, self._places = blocks, 0, [], []
+        for place in range(self._looked, len(blocks)):
+            if not hidden(blocks[place]):
+                self._shown.append(blocks[place])
+                self._places.append(place)
+        self._looked = len(blocks)
+        if self.message.role == "user" and len(self._shown) > 1:
+            self._part()
+        return self._shown
+
+    def _part(self) -> None:
+        pairs = list(zip(self._shown, self._places, strict=True))
+        said = [pair for pair in pairs if pair[0].type == "text"]
+        text = "".join(str(block.text) for block, _ in said) if len(pairs) > len(said) else ""
+        along = [pair for pair in pairs if pair[0].type != "text" and self._mention(pair[0]) not in text]
+        self._shown = [block for block, _ in said + along]
+        self._places = [place for _, place in said + along]
 
     def _mention(self, block: Block) -> str:
         return mention(block, self._look) or "\0"
@@ -205,6 +255,8 @@ class Talk:
                 drawn.lines, drawn.tail = ([], 0) if self.lead else ([""], 0)
             elif role == "user":
                 self._mark_user(drawn)
+        known = {each[0] for each in drawn.links}
+        drawn.links += [each for each in self._links(piece) if each[0] not in known]
         self._last_fold = len(drawn.lines) - 1 + drawn.lead
         return drawn.op(block_id)
 
@@ -213,12 +265,22 @@ class Talk:
         shift = self.lead
         if piece.fences:
             deco["fences"] = [[fence[0] + shift, *fence[1:]] for fence in piece.fences]
+        if piece.others:
+            deco["links"] = [[each[0] + shift, *each[1:]] for each in self._links(piece)]
         if self.message.role == "thought":
             last = self.lead + 1 + self._stream.rows
             if last != self._last_fold:
                 self._last_fold = last
                 deco["folds"] = [Fold(self.lead, last).wire()]
         return ["add", block_id, piece.lines, deco or None]
+
+    def _links(self, piece: Piece) -> list[list[Any]]:
+        """Links of the content that is not text. Rows are relative to the block without its lead."""
+        header = self.message.role == "thought"
+        return [link(row + header, self._places[index]) for row, index in piece.others]
+
+    def content(self, place: Sequence[int]) -> Block | None:
+        return _at(self.message.blocks, place)
 
     def _think_header(self, drawn: Drawn, final: bool) -> None:
         icon = self._look.icons.think
@@ -242,14 +304,17 @@ class Talk:
                 for match in _MENTION.finditer(line):
                     start = len(line[: match.start()].encode())
                     drawn.marks.append((row, start, start + len(match[0].encode()), "AcpContext"))
-        for block in self.message.blocks:
+        for index, block in enumerate(self.message.blocks):
             place = file_path(block.uri)
             label = mention(block, self._look)
             if place is None or label is None:
                 continue
+            # What the agent says the user has sent is not opened without a look at where it leads.
+            own = self.message.origin == "local"
             for row, line in enumerate(drawn.lines):
                 if label in line:
-                    drawn.links.append([row, *[part for part in place if part is not None]])
+                    parts = [part for part in place if part is not None]
+                    drawn.links.append([row, *parts] if own else link(row, index))
                     break
 
 

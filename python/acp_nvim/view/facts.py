@@ -22,6 +22,8 @@ from acp_nvim.session.entities import (
 from acp_nvim.text.diff import Hunk, LineDiff, count_patch, diff
 from acp_nvim.text.sanitise import clean
 
+from .content import hidden
+
 State: TypeAlias = Literal[
     "pending", "running", "paused", "waiting", "done", "failed", "rejected", "cancelled", "unanswered"
 ]
@@ -158,9 +160,14 @@ def location(call: ToolCall) -> Location | None:
     return None
 
 
-def texts(call: ToolCall) -> str:
-    """The text content of the call. A fence around the whole of it is dropped."""
+def texts(call: ToolCall, *, whole: bool = False) -> str:
+    """The text content of the call. A fence around the whole of it is dropped.
+
+    ``whole``: also what is for the model alone (V1-101): the user is asked about all of it.
+    """
     blocks = [item for item in call.content if isinstance(item, Block) and item.type == "text"]
+    if not whole:
+        blocks = [block for block in blocks if not hidden(block)]
     text = "\n".join(str(block.text).removesuffix("\n") for block in blocks if block.text is not None)
     match = _FENCED.match(text)
     return match[2] if match else text
@@ -220,12 +227,16 @@ def matches(call: ToolCall) -> int | None:
 
 
 def plan_text(call: ToolCall) -> str:
-    """The plan that a change of mode is about, wherever it stands (C07)."""
-    if isinstance(call.raw_input, dict) and isinstance(call.raw_input.get("plan"), str):
-        plan: str = call.raw_input["plan"]
-        if plan.strip():
-            return plan
-    return texts(call)
+    """The plan that a change of mode is about, wherever it stands (C07): raw input, text, embedded text."""
+    raw = call.raw_input if isinstance(call.raw_input, dict) else {}
+    plan = raw.get("plan")
+    said = [plan] if isinstance(plan, str) else []
+    for item in call.content:
+        if isinstance(item, Block) and item.text is not None:
+            text = str(item.text)
+            if not any(text.strip() in known for known in said):
+                said.append(text)
+    return "\n\n".join(part.strip("\n") for part in said if part.strip())
 
 
 def hunks(change: Diff) -> Hunks:

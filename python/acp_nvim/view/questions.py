@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from acp_nvim.session.entities import (
+    Block,
     CommandSubject,
     Diff,
     PathSubject,
@@ -14,13 +15,14 @@ from acp_nvim.session.entities import (
     PermissionOption,
     Session,
     ToolCall,
+    UnknownContent,
 )
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
 from . import facts
-from .block import Lines, Segment
-from .content import as_json
+from .block import Lines, Segment, link
+from .content import as_json, block_line, raw_line
 from .icons import UNICODE, Icons
 from .look import Look, plural
 from .proposal import files
@@ -210,7 +212,7 @@ def _command(question: Question, permission: Permission, call: ToolCall, look: L
         return
     # Nobody said the command: the agent's words are the best there is. Gemini puts it into the title.
     _words(question, permission, call, look, group="")
-    _text(question, facts.texts(call), "AcpNote" if question.lines else "")
+    _text(question, facts.texts(call, whole=True), "AcpNote" if question.lines else "")
 
 
 def _path(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
@@ -252,9 +254,10 @@ def _edit(question: Question, permission: Permission, call: ToolCall, look: Look
             if change.old_path:
                 question.put(("from ", "AcpNote"), (look.path(change.old_path), "AcpPath"))
     if not changed:
-        _text(question, facts.texts(call), "")
-        if not facts.texts(call):
+        _text(question, facts.texts(call, whole=True), "")
+        if not facts.texts(call, whole=True):
             _raw(question, call.raw_input)
+    _others(question, call)
     _words(question, permission, call, look, *paths)
 
 
@@ -264,6 +267,7 @@ def _mode(question: Question, permission: Permission, call: ToolCall, look: Look
         _text(question, plan, "")
     else:
         _raw(question, call.raw_input)
+    _others(question, call)
     _words(question, permission, call, look)
 
 
@@ -272,9 +276,20 @@ def _tool(question: Question, permission: Permission, call: ToolCall, look: Look
         question.put((look.path(place.path), "AcpPath"))
         if _outside(place.path, look.session):
             question.put((_WHY["outside"], "AcpWarn"))
-    _text(question, facts.texts(call), "")
+    _text(question, facts.texts(call, whole=True), "")
     _raw(question, call.raw_input)
+    _others(question, call)
     _words(question, permission, call, look)
+
+
+def _others(question: Question, call: ToolCall) -> None:
+    """Content that is neither text nor a change: pictures, links. Its links lack the number of the call."""
+    for index, item in enumerate(call.content):
+        if isinstance(item, Block) and item.type != "text":
+            row = question.put((block_line(item).removeprefix("  "), "AcpContext"))
+            question.links.append(link(row, index))
+        elif isinstance(item, UnknownContent):
+            question.put((raw_line(item.raw), ""))
 
 
 _CONTENT = {"command": _command, "path": _path, "edit": _edit, "mode": _mode, "tool": _tool}

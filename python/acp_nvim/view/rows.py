@@ -10,8 +10,8 @@ from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import pad
 
 from . import facts
-from .block import Drawn, Fold, Lines, Segment
-from .content import block_line, raw_line
+from .block import Drawn, Fold, Lines, Segment, link
+from .content import block_line, hidden, raw_line
 from .look import Look, plural
 from .proposal import files
 from .questions import counts_segments, describe
@@ -60,10 +60,10 @@ def draw(
     """One block: a call, or the calls of a group. Open questions are numbered if there are several."""
     drawn = Drawn(kind="row")
     spans: list[Span] = []
-    for call in calls:
+    for number, call in enumerate(calls):
         first = len(drawn.lines)
         _draw_row(drawn, call, look, open_questions)
-        _draw_body(drawn, call, look)
+        _draw_body(drawn, call, look, number)
         last = len(drawn.lines) - 1
         if call.terminals:  # anywhere else in the row, <CR> opens the first
             drawn.terminals.append((first, last, call.terminals[0].number))
@@ -173,7 +173,8 @@ def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[
     return one_line(title or call.name or call.kind_raw or "", cells, cut), ""
 
 
-def _draw_body(drawn: Drawn, call: ToolCall, look: Look) -> None:
+def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
+    """``number``: of the call in its block, for its links."""
     state, verb = facts.state(call), facts.verb(call)
     body = Lines()
     if state == "waiting":
@@ -181,6 +182,7 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look) -> None:
             question = describe(permission, call, look.session, look.icons, look.label, look.home)
             body.extend(question, start=question.known)
             question.put_options(body)
+        body.links = [link(row, number, *target["item"]) for row, target in body.links]
         drawn.put_body(body, "question", look.icons)
         return
     if state == "rejected":
@@ -205,11 +207,14 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look) -> None:
         put_output(body, facts.output(call), LIVE_LINES if state == "running" else DONE_LINES, look)
     elif state == "failed":
         put_output(body, facts.output(call), ERROR_LINES, look)
-    for item in call.content:
+    elif verb == "mode":
+        _put_plan(body, facts.plan_text(call), look)
+    for index, item in enumerate(call.content):
         if isinstance(item, UnknownContent):
             body.put((raw_line(item.raw), ""))
-        elif isinstance(item, Block) and item.type != "text":
-            body.put((block_line(item).removeprefix("  "), ""))
+        elif isinstance(item, Block) and item.type != "text" and not hidden(item):
+            row = body.put((block_line(item).removeprefix("  "), "AcpContext"))
+            body.links.append(link(row, number, index))
     if not body.lines:
         put_unknown(body, call)
     drawn.put_body(body, "output", look.icons)
@@ -227,6 +232,17 @@ def _put_diffs(body: Lines, changed: list[facts.Hunks], look: Look) -> None:
         left = max(left - len(each.lines), 0)
     if more:
         body.put((f"{look.icons.cut} {plural(more, 'more line')}, <CR> opens the diff", "AcpNote"))
+
+
+def _put_plan(body: Lines, text: str, look: Look) -> None:
+    """The plan that a change of mode was about: what the user has agreed to stays readable."""
+    plan = Lines()
+    plan.put_text(text)
+    more = len(plan.lines) - facts.HUNK_LINES
+    for line in plan.lines[: facts.HUNK_LINES]:
+        body.put((line, ""))
+    if more > 0:
+        body.put((f"{look.icons.cut} {plural(more, 'more line')}, K shows all", "AcpNote"))
 
 
 def _group_folds(spans: Sequence[Span], look: Look) -> list[Fold]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import Any
 
@@ -10,9 +11,12 @@ from acp_nvim.text.sanitise import one_line
 
 #: Cells of a title, a mode or a model; of an error.
 LABEL_CELLS = 80
+UNIT_CELLS = 12
 ERROR_CELLS = 400
 #: The first prompt is looked for among so many items.
 TOPIC_ITEMS = 50
+#: More cannot be told apart by Lua, whose numbers are doubles.
+MOST_TOKENS = 2**53
 
 _STATES = {
     "starting": "starting",
@@ -134,13 +138,32 @@ def _label(session: Session, category: str) -> str | None:
 def _usage(usage: Usage | None) -> dict[str, Any] | None:
     if usage is None:
         return None
-    cost = {"cost": _cost(usage.cost)} if usage.cost is not None else {}
-    return {"used": usage.used, "size": usage.size, **cost}
+    fields: dict[str, Any] = {"used": min(usage.used, MOST_TOKENS), "size": min(usage.size, MOST_TOKENS)}
+    if usage.cost is not None and (cost := cost_text(usage.cost)):
+        fields["cost"] = cost
+    return fields
 
 
-def _cost(cost: Cost) -> str:
-    sign = _SIGNS.get(cost.currency)
-    return f"{sign}{cost.amount:.2f}" if sign else one_line(f"{cost.amount:.2f} {cost.currency}", 20)
+def cost_text(cost: Cost) -> str:
+    """``$0.42``, ``<$0.01``, ``1.50 XAU``, ``12.5 credits``; the unit may be any word (V1-157).
+
+    "" for what is no number.
+    """
+    if not math.isfinite(cost.amount):
+        return ""
+    value, unit = abs(cost.amount), one_line(cost.currency, UNIT_CELLS)
+    small = 0 < value < 0.005
+    if small:
+        number = "0.01"
+    elif value >= 1e6:
+        number = f"{value / 1e6:,.1f}M" if value < 1e12 else f"{value:.1e}"
+    else:
+        number = f"{value:.2f}"
+        if len(unit) != 3:  # no code of a currency
+            number = number.rstrip("0").rstrip(".")
+    lead = ("-" if cost.amount < 0 else "") + ("<" if small else "")
+    sign = _SIGNS.get(unit)
+    return f"{lead}{sign}{number}" if sign else f"{lead}{number} {unit}".rstrip()
 
 
 def _plan(session: Session) -> dict[str, int] | None:

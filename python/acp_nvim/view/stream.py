@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,10 +19,14 @@ MAX_LINES = 4000
 
 @dataclass(slots=True)
 class Piece:
-    """New content: ``lines[0]`` goes on where the last line ended. ``fences`` count rows of the content."""
+    """New content: ``lines[0]`` goes on where the last line ended. ``fences`` count rows of the content.
+
+    ``others``: the row of the content and the index of each block that is not text.
+    """
 
     lines: list[str] = field(default_factory=lambda: [""])
     fences: list[list[Any]] = field(default_factory=list)
+    others: list[tuple[int, int]] = field(default_factory=list)
     size: int = 0
 
     @property
@@ -58,9 +63,11 @@ class Stream:
         self._read = 0  # the same in characters
         self._text = ""  # safe text, not yet given from ``_at`` on
         self._at = 0
+        self._length = 0  # of the safe text, and of what is about to be added to it
         self._solid = 0  # end of what is not line breaks
         self._last = ""  # last character of the safe text
         self._break = False  # a line of its own came: what follows begins a new one
+        self._others: deque[tuple[int, int]] = deque()  # where in the text they stand, and their index
         self._width = 0  # bytes in the last line
         self.rows = 0  # number of the last line of the content, from 0
         self.begun = False
@@ -129,6 +136,8 @@ class Stream:
         piece.lines[-1] += prefix
         self._width = byte_length(prefix)
         piece.size += self._width
+        if self._others and self._others[0][0] <= self._at:
+            piece.others.append((self.rows, self._others.popleft()[1]))
         if self._fences is not None:
             self._fences.start(self.rows)
 
@@ -171,20 +180,31 @@ class Stream:
                 self._add(new, self._cleaner.end())
                 if not self._break and self._last not in ("", "\n"):
                     self._add(new, "\n")
-                self._add(new, self._line_of(block))
-                self._break = True
+                self._other(new, block)
         if final:
             self._add(new, self._cleaner.end())
         if new:
+            self._others = deque((at - self._at, index) for at, index in self._others)
             self._text = self._text[self._at :] + "".join(new)
             self._at = 0
+            self._length = len(self._text)
             self._solid = len(self._text.rstrip("\n"))
+
+    def _other(self, new: list[str], block: Block) -> None:
+        """The line of a block that is not text."""
+        if self._break:
+            self._break = False
+            self._add(new, "\n")
+        self._others.append((self._length, len(self._known) - 1))
+        self._add(new, self._line_of(block))
+        self._break = True
 
     def _add(self, new: list[str], text: str) -> None:
         if not text:
             return
         if self._break:
             self._break = False
-            new.append("\n")
+            text = "\n" + text
         new.append(text)
+        self._length += len(text)
         self._last = text[-1]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from acp_nvim.session.entities import (
+    Block,
     Compaction,
     Item,
     Message,
@@ -23,8 +24,8 @@ from acp_nvim.session.entities import (
 
 from .block import Op, op_bytes, op_events
 from .details import details_of
-from .ends import draw_compaction, draw_end, draw_note, draw_plan
-from .entries import Entry, Rows, Talk, Whole
+from .ends import draw_end, draw_note, draw_plan
+from .entries import Entry, Rows, Summary, Talk, Whole
 from .head import Head, draw_head
 from .icons import UNICODE, Icons
 from .look import Look
@@ -131,6 +132,11 @@ class Transcript:
         entry = next((entry for entry in self._entries if entry.id == block), None)
         return entry.call_at(row) if isinstance(entry, Rows) else None
 
+    def content(self, block: int, place: Sequence[int]) -> Block | None:
+        """The content behind a link of a block (``block.link``); None: it is gone."""
+        entry = next((entry for entry in self._entries if entry.id == block), None)
+        return entry.content(place) if entry is not None else None
+
     def details(self, block: int, row: int = 0) -> list[str]:
         """All there is to know about a row of a block (``K``)."""
         entry = next((entry for entry in self._entries if entry.id == block), None)
@@ -224,7 +230,7 @@ class Transcript:
             case Note():
                 return Whole(lambda: draw_note(item, look), lead)
             case Compaction():
-                return Whole(lambda: draw_compaction(item, look), lead)
+                return Summary(item, look, lead)
 
 
 class _Frame:

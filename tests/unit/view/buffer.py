@@ -98,7 +98,7 @@ class Buffer:
         self.blocks[block_id] = Block(block_id, list(lines), deco, list(deco.get("fences", ())))
 
     def _add(self, block_id: int, lines: list[str], deco: dict[str, Any]) -> None:
-        assert set(deco) <= {"fences", "folds"}
+        assert set(deco) <= {"fences", "folds", "links"}
         block = self.blocks[block_id]
         at = len(block.lines) - block.deco.get("tail", 0) - 1
         block.lines[at] += lines[0]
@@ -107,6 +107,8 @@ class Buffer:
             if body[1] == at:  # a body that ends where the text went on grows with it
                 body[1] += len(lines) - 1
         block.fences.extend(deco.get("fences", ()))
+        if "links" in deco:
+            block.deco = {**block.deco, "links": [*block.deco.get("links", ()), *deco["links"]]}
         if "folds" in deco:
             block.deco = {**block.deco, "folds": deco["folds"]}
 

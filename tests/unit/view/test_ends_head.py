@@ -9,6 +9,7 @@ from tests.unit.view.helpers import CWD, Chat, edit
 
 from acp_nvim.session.entities import Block, Failure, Note, Plan, PlanEntry
 from acp_nvim.session.events import (
+    CompactionAppend,
     CompactionPatch,
     NoteShown,
     PlanRemoved,
@@ -163,21 +164,119 @@ def test_a_plan_is_rewritten_where_it_stands() -> None:
     assert chat.lines()[0] == "plan  removed"
 
 
+@pytest.mark.req("V1-139", "V1-140")
+def test_a_plan_with_odd_entries() -> None:
+    chat = Chat()
+    entries = [PlanEntry("a", "urgent", "blocked\x1b"), PlanEntry("b\nb\nb", "low", "in_progress")]
+    chat.apply(PlanSet(Plan("default", entries=entries)))
+    assert chat.lines() == ["plan  0 of 2", "  ○ a  blocked^[", "  ● b b b", ""]
+    assert chat.transcript.details(1) == [
+        "plan      2 entries, id default",
+        "urgent    a  (blocked^[)",
+        "low       b b b  (in_progress)",
+    ]
+    many = [PlanEntry(f"step {n}", status="completed") for n in range(100)]
+    chat.apply(PlanSet(Plan("default", entries=many)))
+    assert chat.lines()[:2] == ["plan  100 of 100", "  ✓ step 0"]
+    assert len(chat.lines()) == 102
+    chat.apply(PlanSet(Plan("default")))
+    assert chat.lines() == ["plan  removed", ""]
+
+
 def test_a_plan_of_text() -> None:
     chat = Chat()
     chat.apply(PlanSet(Plan("p", type="markdown", text="# Do\n\n- it\n")))
     assert chat.lines() == ["plan", "  # Do", "", "  - it", ""]
 
 
-def test_compaction() -> None:
+@pytest.mark.req("V1-160")
+def test_compaction_is_a_row_placed_once() -> None:
     chat = Chat()
     chat.apply(CompactionPatch("c"))
-    assert chat.lines() == ["● claude summarises what came before", ""]
-    chat.apply(CompactionPatch("c", status="completed", summary=[Block.of_text("It was long.")]))
-    assert chat.lines() == ["── claude has summarised what came before", "  │ It was long.", ""]
-    assert chat.screen()[0] == "── claude has summarised what came before ▸"
-    chat.apply(CompactionPatch("d", status="failed", error="no room"))
-    assert chat.lines()[3] == "✗ the summary of what came before failed: no room"
+    chat.say("text")
+    assert chat.lines() == ["● compact what came before", "", "text", ""]
+    assert chat.buffer.of_kind("note")[0].deco["spin"] == [0]
+    for piece in ("It was", " long.\n"):
+        chat.apply(CompactionAppend("c", Block.of_text(piece)))
+    chat.apply(CompactionAppend("c", Block("image", mime="image/png", size=3)))
+    chat.apply(CompactionAppend("c", Block("text", text=Block.of_text("x").text, audience=("assistant",))))
+    chat.apply(CompactionPatch("c", status="completed"))
+    assert chat.lines() == [
+        "✓ compact what came before",
+        "  │ It was long.",
+        "  │ image  image/png, 3 B",
+        "",
+        "text",
+        "",
+    ]
+    assert chat.screen()[0] == "✓ compact what came before ▸"
+    (block,) = chat.buffer.of_kind("note")
+    assert "spin" not in block.deco
+    assert block.deco["links"] == [[2, {"item": [2]}]]
+    found = chat.transcript.content(block.id, [2])
+    assert found is not None
+    assert found.type == "image"
+    chat.apply(CompactionPatch("c", summary=None))
+    assert chat.lines()[:2] == ["✓ compact what came before", ""]
+
+
+@pytest.mark.parametrize(
+    ("status", "row"),
+    [
+        ("failed", "✗ compact what came before  failed"),
+        ("cancelled", "– compact what came before  cancelled"),
+        ("_paused\n", "○ compact what came before  _paused"),
+    ],
+)
+@pytest.mark.req("V1-160")
+def test_compaction_that_did_not_work(status: str, row: str) -> None:
+    chat = Chat()
+    chat.apply(CompactionPatch("d", status=status, error="no room\nleft"))
+    assert chat.lines() == [row, "  │ no room", "  │ left", ""]
+    assert chat.screen()[:3] == [row, "  │ no room", "  │ left"]  # a reason is not folded away
+
+
+@pytest.mark.parametrize(("stop", "word"), [("cancelled", "cancelled"), ("lost", "no answer")])
+def test_compaction_that_did_not_end(stop: str, word: str) -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.apply(CompactionPatch("c"))
+    chat.end(stop)
+    assert chat.lines()[2].endswith(f" compact what came before  {word}")
+    assert "spin" not in chat.buffer.of_kind("note")[0].deco
+    chat.apply(CompactionPatch("c", status="completed"))  # it went on after all
+    assert chat.lines()[2] == "✓ compact what came before"
+
+
+@pytest.mark.req("V1-159")
+def test_notices_are_the_agents_words_and_end_no_message() -> None:
+    chat = Chat()
+    chat.say("one")
+    lines = ["see :help\x1b[2J"]
+    chat.apply(NoteShown(Note("n", "warning", "Nearly\nfull", lines, by="agent")))
+    chat.apply(NoteShown(Note("o", "error", "Full", by="agent")))
+    chat.apply(NoteShown(Note("p", "info", "Hm", by="agent", severity_raw="critical")))
+    chat.apply(NoteShown(Note("q", "info", "Hm", by="agent")))
+    chat.say(" two")
+    assert chat.lines() == [
+        "one two",
+        "",
+        "── claude (warning): Nearly full",
+        "  │ see :help^[[2J",
+        "",
+        "✗ claude (error): Full",
+        "",
+        "── claude (critical): Hm",
+        "",
+        "── claude: Hm",
+        "",
+    ]
+    assert chat.buffer.marked("AcpKey") == []  # a command in its words is no remedy of ours
+    assert chat.transcript.details(2)[:3] == [
+        "note      Nearly full",
+        "severity  warning",
+        "by        claude",
+    ]
 
 
 def head(**fields: Any) -> list[str]:

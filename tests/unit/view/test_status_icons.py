@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
 from tests.unit.view.helpers import Chat
 
 from acp_nvim.session.entities import Choice, Cost, Failure, Option, Plan, PlanEntry, Usage
@@ -105,10 +108,38 @@ def test_options_and_plan() -> None:
     assert status_of(chat.session)["plan"] is None  # that plan was of the last turn
 
 
-def test_costs() -> None:
+@pytest.mark.parametrize(
+    ("amount", "unit", "shown"),
+    [
+        (1.5, "XAU\n", "1.50 XAU"),
+        (0.421, "USD", "$0.42"),
+        (0, "EUR", "€0.00"),
+        (0.0004, "USD", "<$0.01"),
+        (-2, "USD", "-$2.00"),
+        (12, "credits", "12 credits"),
+        (12.5, "credits", "12.5 credits"),
+        (0.001, "credits", "<0.01 credits"),
+        (1_234_567, "credits", "1.2M credits"),
+        (1e300, "USD", "$1.0e+300"),
+        (3, "", "3"),
+        (1, "\x1b]52;c;" + "x" * 50, "1 ^[]52;c;xxx…"),
+        (math.inf, "USD", None),
+        (math.nan, "USD", None),
+    ],
+)
+@pytest.mark.req("V1-157")
+def test_costs(amount: float, unit: str, shown: str | None) -> None:
     chat = Chat()
-    chat.apply(UsageSet(Usage(1, 2, Cost(1.5, "XAU\n"))))
-    assert status_of(chat.session)["usage"]["cost"] == "1.50 XAU"
+    chat.apply(UsageSet(Usage(1, 2, Cost(amount, unit))))
+    assert status_of(chat.session)["usage"].get("cost") == shown
+
+
+@pytest.mark.req("V1-157", "V1-158")
+def test_usage_of_any_size_keeps_its_cost() -> None:
+    chat = Chat()
+    chat.apply(UsageSet(Usage(2**64 - 1, 0, Cost(1, "USD"))))
+    chat.apply(UsageSet(Usage(2**64 - 1, 2**64 - 1)))
+    assert status_of(chat.session)["usage"] == {"used": 2**53, "size": 2**53, "cost": "$1.00"}
 
 
 def test_icons() -> None:

@@ -244,6 +244,7 @@ def test_what_the_user_said() -> None:
     assert chat.buffer.blocks[1].deco["links"] == [
         [0, "/home/me/src/app/src/a.py", 3],
         [3, "/home/me/notes.md"],
+        [4, {"item": [2]}],
     ]
 
 

@@ -24,7 +24,9 @@ def request() -> wire.InitializeRequest:
             terminal=True,
             meta=META,
             session=wire.ClientSessionCapabilities(
-                config_options=wire.SessionConfigOptionsCapabilities(boolean=Marker())  # V1-147
+                compaction=Marker(),
+                config_options=wire.SessionConfigOptionsCapabilities(boolean=Marker()),  # V1-147
+                notices=Marker(),
             ),
         ),
         client_info=wire.Implementation(name="acp.nvim", title="acp.nvim", version=__version__),

@@ -115,9 +115,11 @@ def _command(command: wire.AvailableCommand) -> Command:
 
 
 def _note(notice: wire.Notice, note_id: str) -> Note:
+    """A title should not be empty; where it is, the description's first line has to do."""
     lines = (notice.description or "").splitlines()
+    title = notice.title if notice.title.strip() or not lines else lines.pop(0)
     match notice.severity:
-        case "warning" | "error" as severity:
-            return Note(note_id, severity, notice.title, lines)
+        case "info" | "warning" | "error" as severity:
+            return Note(note_id, severity, title, lines, by="agent")
         case _:
-            return Note(note_id, "info", notice.title, lines)
+            return Note(note_id, "info", title, lines, by="agent", severity_raw=notice.severity)

@@ -46,7 +46,7 @@ async def test_we_offer_exactly_what_is_there() -> None:
                         "fs": {"readTextFile": True, "writeTextFile": True},
                         "terminal": True,
                         "_meta": {"terminal_output": True, "terminal_output_delta": True},
-                        "session": {"configOptions": {"boolean": {}}},
+                        "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
                     },
                     "clientInfo": {"name": "acp.nvim", "title": "acp.nvim", "version": __version__},
                 },

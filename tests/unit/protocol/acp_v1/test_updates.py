@@ -99,8 +99,11 @@ TEXT = {"type": "text", "text": "hi"}
          UsageSet(Usage(5, 0, Cost(1.0, "credits")))),
         ({"sessionUpdate": "usage_update", "used": 5, "size": 9}, UsageSet(Usage(5, 9))),
         ({"sessionUpdate": "notice", "severity": "warning", "title": "T", "description": "a\nb"},
-         NoteShown(Note("n1", "warning", "T", ["a", "b"]))),
-        ({"sessionUpdate": "notice", "severity": "odd", "title": "T"}, NoteShown(Note("n1", "info", "T"))),
+         NoteShown(Note("n1", "warning", "T", ["a", "b"], by="agent"))),
+        ({"sessionUpdate": "notice", "severity": "odd", "title": "T"},
+         NoteShown(Note("n1", "info", "T", by="agent", severity_raw="odd"))),
+        ({"sessionUpdate": "notice", "severity": "info", "title": "", "description": "a\nb"},
+         NoteShown(Note("n1", "info", "a", ["b"], by="agent"))),
         ({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "failed", "error": "e"},
          CompactionPatch("c", "failed", UNSET, "e")),
         ({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "odd", "summary": None},
@@ -118,8 +121,8 @@ TEXT = {"type": "text", "text": "hi"}
     ids=lambda value: str(value.get("sessionUpdate")) if isinstance(value, dict) else "",
 )  # fmt: skip
 @pytest.mark.req(
-    "V1-88", "V1-89", "V1-90", "V1-139", "V1-140", "V1-144", "V1-147", "V1-153", "V1-154", "V1-156", "V1-157",
-    "V1-159", "V1-160",
+    "V1-88", "V1-89", "V1-90", "V1-139", "V1-140", "V1-141", "V1-144", "V1-147", "V1-153", "V1-154", "V1-156",
+    "V1-157", "V1-159", "V1-160",
 )  # fmt: skip
 def test_each_variant_is_an_event(update: dict[str, Any], expected: Event) -> None:
     assert show(translate(update)) == show(expected)
