@@ -87,6 +87,7 @@ FLOOD = 50_000_000
 """Bytes an agent writes to stderr before it ends."""
 
 
+@pytest.mark.req("V1-07", "V1-08", "V1-19")
 def test_50_mb_of_stderr_are_bounded_and_their_end_is_shown(
     start_screen: StartScreen, agent: MakeAgent
 ) -> None:

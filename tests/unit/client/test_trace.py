@@ -60,6 +60,7 @@ def test_a_line_a_message() -> None:
     ]
 
 
+@pytest.mark.req("V1-217")
 def test_secrets_are_masked_in_lines_and_whole_messages() -> None:
     trace, secrets = make()
     secrets.add(["sk-test-0000"])

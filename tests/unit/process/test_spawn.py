@@ -70,6 +70,7 @@ def open_files(pid: int | None) -> dict[str, str]:
     return {fd.name: str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir()}
 
 
+@pytest.mark.req("V1-01", "V1-07")
 async def test_streams_and_exit(marker: str, here: str) -> None:
     async with spawner() as made:
         process = await sh(made, 'read -r x; echo "got $x"; echo oops >&2; exit 3', here)
@@ -101,6 +102,7 @@ async def test_group_directory_and_environment(
         await process.stop()
 
 
+@pytest.mark.req("V1-07", "V1-08")
 async def test_much_stderr_blocks_nothing_and_is_bounded(marker: str, here: str) -> None:
     async with spawner() as made:
         process = await sh(

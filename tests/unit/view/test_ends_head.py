@@ -31,6 +31,7 @@ def end(stop: str | None, seconds: float = 12, **fields: Any) -> list[str]:
     return shown[2:-1]
 
 
+@pytest.mark.req("V1-71", "V1-72", "V1-74")
 @pytest.mark.parametrize(
     ("stop", "seconds", "shown"),
     [
