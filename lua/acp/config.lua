@@ -26,6 +26,7 @@ local M = {}
 ---@field permission {ui: string, open: string, dismiss: string, terminal: 'allow'|'ask', rules: table}
 ---@field follow {enabled: boolean}
 ---@field diff {layout: 'auto'|'tab'|'split'|'none'}
+---@field terminal {layout: 'split'|'tab'}
 ---@field chat {position: string, width: number}
 ---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
@@ -39,6 +40,7 @@ local function defaults()
     permission = { ui = 'auto', open = 'chat', dismiss = 'keep', terminal = 'allow', rules = {} },
     follow = { enabled = false },
     diff = { layout = 'auto' },
+    terminal = { layout = 'split' },
     chat = { position = 'auto', width = 0.4 },
     files = {
       protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' },

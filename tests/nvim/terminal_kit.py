@@ -19,6 +19,11 @@ def create(ident: str, command: str, *args: str, **fields: Any) -> list[Json]:
     ]
 
 
+def gate(name: str) -> str:
+    """Shell text that waits until the test makes the file ``name``."""
+    return f"while [ ! -e {name} ]; do sleep 0.02; done"
+
+
 def sh(ident: str, program: str, **fields: Any) -> list[Json]:
     return create(ident, "/bin/sh", "-c", program, **fields)
 
@@ -33,8 +38,8 @@ def ask(method: str, terminal: str, ident: str, *, wait: bool = True) -> list[Js
 def show(*terminals: str, call: str = "c1", title: str = "npm test", **fields: Any) -> Json:
     """A tool call that embeds terminals."""
     content = [{"type": "terminal", "terminalId": f"${each}"} for each in terminals]
-    call_fields = {"kind": "execute", "status": "in_progress", **fields}
-    return update("tool_call", toolCallId=call, title=title, content=content, **call_fields)
+    call_fields = {"kind": "execute", "status": "in_progress", "content": content, **fields}
+    return update("tool_call", toolCallId=call, title=title, **call_fields)
 
 
 def done(call: str = "c1", status: str = "completed", **fields: Any) -> Json:

@@ -20,6 +20,7 @@ local ns = api.nvim_create_namespace('acp.block')
 ---@field since? [integer, integer][]
 ---@field links? table[] {row, path, line?} or {row, {item = place of content}}
 ---@field body? [integer, integer, string][]
+---@field terminals? [integer, integer, integer][] first and last row, number of the terminal
 ---@field question? string
 
 ---@class acp.Block

@@ -36,6 +36,12 @@ return {
     quit = 'q',
     help = { 'g?', '?' },
   },
+  terminal = {
+    insert = 'i',
+    append = 'a',
+    close = 'q',
+    help = 'g?',
+  },
   both = {
     allow_once = '<LocalLeader>a',
     allow_always = '<LocalLeader>A',

@@ -117,6 +117,8 @@ local actions = {
           require('acp.question').pick(block.deco.question)
         elseif change then
           require('acp.diff').show(change)
+        elseif require('acp.terminal').under_cursor(chat) then
+          require('acp.terminal').open(chat, require('acp.terminal').under_cursor(chat))
         elseif not follow_link('<CR>') then
           if vim.fn.foldclosed('.') ~= -1 then
             vim.cmd('normal! zo')
@@ -268,6 +270,36 @@ local actions = {
       end,
     },
   },
+  terminal = {
+    insert = {
+      desc = 'write in the prompt',
+      modes = { 'n' },
+      run = function(chat)
+        to_prompt(chat, 'insert')
+      end,
+    },
+    append = {
+      desc = 'write at the end of the prompt',
+      modes = { 'n' },
+      run = function(chat)
+        to_prompt(chat, 'append')
+      end,
+    },
+    close = {
+      desc = 'close the terminal; the command goes on',
+      modes = { 'n' },
+      run = function()
+        require('acp.terminal').close()
+      end,
+    },
+    help = {
+      desc = 'these keys',
+      modes = { 'n' },
+      run = function()
+        require('acp.chat.show').keys('terminal')
+      end,
+    },
+  },
   both = {
     allow_once = { desc = 'allow once', modes = { 'n' }, run = permit('allow_once') },
     allow_always = { desc = 'allow always', modes = { 'n' }, run = permit('allow_always') },
@@ -322,6 +354,7 @@ local order = {
     'help',
   },
   diff = { 'close', 'help' },
+  terminal = { 'insert', 'append', 'close', 'help' },
   prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
   both = {
     'allow_once',
@@ -379,11 +412,11 @@ function M.lhs(group, action)
 end
 
 ---Keys and what they do, for `g?`.
----@param group 'transcript'|'prompt'|'diff'
+---@param group 'transcript'|'prompt'|'diff'|'terminal'
 ---@return {[1]: string, [2]: string}[]
 function M.help(group)
   local rows = {}
-  for _, name in ipairs({ group, 'both' }) do
+  for _, name in ipairs(group == 'terminal' and { group } or { group, 'both' }) do
     for _, action in ipairs(group == 'diff' and name == 'both' and answers or order[name]) do
       local keys = keys_of(name, action)
       if #keys > 0 then
@@ -445,6 +478,11 @@ end
 function M.attach_diff(buf)
   map_group(buf, 'diff')
   map_group(buf, 'both', answers)
+end
+
+---@param buf integer of a terminal
+function M.attach_terminal(buf)
+  map_group(buf, 'terminal')
 end
 
 return M

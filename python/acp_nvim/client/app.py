@@ -41,6 +41,7 @@ from .registry import Registry
 from .secrets import Secrets
 from .sessions import Sessions
 from .shown import Shown
+from .terminals import TerminalViews
 
 T = TypeVar("T")
 
@@ -81,6 +82,8 @@ class App:
             self._spawner, self._store, self._questions, spawn, ask=self._asks_about_commands
         )
         self._store.subscribe(self._terminals.on_event)
+        self._terminal_views = TerminalViews(editor, self._registry, spawn)
+        self._store.subscribe(self._terminal_views.on_event)
         self._services = Services(
             sink=self._store,
             files=self._files,
@@ -122,6 +125,7 @@ class App:
         self._on("answer", payloads.Answer, self._answer)
         self._on("follow", payloads.SwitchFollow, self._switch_follow)
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
+        self._on("terminal", payloads.ShowTerminal, self._terminal_views.show)
         self._on("settings", payloads.Settings, self._set_settings)
         self._on("login", payloads.Login, self._logins.login)
         self._on("option", payloads.SetOption, self._options.set)

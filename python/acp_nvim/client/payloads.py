@@ -135,6 +135,15 @@ class ShowDiff(msgspec.Struct):
     row: int = 0
 
 
+class ShowTerminal(msgspec.Struct):
+    """A terminal buffer was opened (``on``) or closed. ``number``: of the terminal in its chat."""
+
+    chat: int
+    number: int
+    view: int
+    on: bool
+
+
 class OfChat(msgspec.Struct):
     chat: int
 

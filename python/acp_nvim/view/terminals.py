@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import codecs
 
-from acp_nvim.session.entities import TerminalRef, ToolCall
+from acp_nvim.session.entities import Session, TerminalRef, ToolCall
 from acp_nvim.session.terminals import Terminal
 from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 from acp_nvim.text.width import cells_of, cut_to
 
+from . import facts
 from .block import Lines
 from .look import Look, plural
 
 #: Lines of a command that are shown; ``K`` shows all of it.
 COMMAND_LINES = 40
+#: Cells of a command in the bar of its window.
+CAPTION_CELLS = 200
 #: Cells of a line of output.
 OUTPUT_CELLS = 400
 
@@ -75,6 +78,21 @@ def ending_of(terminal: Terminal) -> str:
     if terminal.exit.signal:
         return one_line(terminal.exit.signal, 20)
     return "" if terminal.exit.code is None else f"exit {terminal.exit.code}"
+
+
+def caption(terminal: Terminal, session: Session) -> dict[str, str]:
+    """For the window of the whole output: the command in one line, how it stands, and the group of that."""
+    calls = [session.tool_calls[each] for each in terminal.calls]
+    said = next((words for call in calls if (words := facts.command(call)[0] or call.title)), "")
+    ending = ending_of(terminal)
+    if terminal.exit is None:
+        state, group = "running", "AcpRunning"
+    elif terminal.exit.code == 0:
+        state, group = ending, "AcpDone"
+    else:
+        failed = bool(ending) and not terminal.stopped
+        state, group = ending or "ended", "AcpFailed" if failed else "AcpNote"
+    return {"command": one_line(terminal.command or said, CAPTION_CELLS), "state": state, "group": group}
 
 
 def _put_command(body: Lines, command: str, target: str, look: Look) -> None:
