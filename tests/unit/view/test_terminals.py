@@ -11,7 +11,7 @@ from acp_nvim.session.entities import CommandSubject, PermissionOption, Terminal
 from acp_nvim.session.events import TerminalBytes, TerminalPatch
 from acp_nvim.session.terminals import Exit
 from acp_nvim.view.icons import ASCII
-from acp_nvim.view.terminals import COMMAND_LINES
+from acp_nvim.view.terminals import COMMAND_LINES, caption
 
 YES_NO = (PermissionOption("yes", "Yes", "allow_once"), PermissionOption("no", "No", "reject_once"))
 
@@ -239,3 +239,28 @@ def test_ascii() -> None:
     chat.apply(TerminalPatch("t1", command="ls"), TerminalBytes("t1", b"a\n"))
     chat.tool("c1", "ls", "execute", status="in_progress", content=[TerminalRef("t1")])
     assert chat.lines() == ["* run    ls", "  | a"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "stopped", "shown"),
+    [
+        (None, False, ("running", "AcpRunning")),
+        (Exit(0), False, ("exit 0", "AcpDone")),
+        (Exit(3), False, ("exit 3", "AcpFailed")),
+        (Exit(None, "SIGSEGV"), False, ("SIGSEGV", "AcpFailed")),
+        (Exit(None, "SIGTERM"), True, ("SIGTERM", "AcpNote")),
+        (Exit(), False, ("ended", "AcpNote")),
+    ],
+)
+def test_the_bar_of_the_whole_output(ended: Exit | None, stopped: bool, shown: tuple[str, str]) -> None:
+    chat = running("npm test\n&& echo \x1b")
+    chat.apply(TerminalPatch("t1", exit=ended, stopped=stopped))
+    made = caption(chat.session.terminals["t1"], chat.session)
+    assert made == {"command": "npm test && echo ^[", "state": shown[0], "group": shown[1]}
+
+
+def test_the_bar_of_a_command_the_agent_did_not_tell() -> None:
+    chat = Chat()
+    chat.tool("c1", "List", "execute", raw_input={"command": "ls -l"})
+    chat.apply(TerminalPatch("c1", owner="agent", call="c1"))
+    assert caption(chat.session.terminals["c1"], chat.session)["command"] == "ls -l"
