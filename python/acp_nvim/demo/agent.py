@@ -18,6 +18,8 @@ from .requests import Plan, Tour, parse
 from .turn import Session, Turn
 
 VERSION = "1.0"
+MEMORY = ("resume", "list", "delete")  # what it can do with sessions of earlier processes
+PAGE = 20  # sessions of one answer to session/list
 COMMANDS = (
     {"name": "help", "description": "what the demo understands"},
     {
@@ -50,6 +52,9 @@ class Agent:
         }
         if memory is not None:
             requests["session/resume"] = self._resume
+            requests["session/load"] = self._load
+            requests["session/list"] = self._list
+            requests["session/delete"] = self._delete
         notifications: dict[str, Listener] = {"session/cancel": self._cancel}
         self._peer = Peer(reader, writer, requests, notifications)
         self._speed = speed
@@ -67,14 +72,15 @@ class Agent:
         offered = params.get("clientCapabilities")
         files = offered.get("fs") if isinstance(offered, dict) else None
         self._files = files if isinstance(files, dict) else {}
+        able = ("close", *(MEMORY if self._memory is not None else ()))
         return Reply(
             {
                 "protocolVersion": 1,
                 "agentInfo": {"name": "demo", "title": "Demo", "version": VERSION},
                 "agentCapabilities": {
-                    "loadSession": False,
+                    "loadSession": self._memory is not None,
                     "promptCapabilities": {"embeddedContext": True, "image": False, "audio": False},
-                    "sessionCapabilities": {"close": {}, **({"resume": {}} if self._memory else {})},
+                    "sessionCapabilities": {name: {} for name in able},
                 },
                 "authMethods": [],
             }
@@ -88,6 +94,38 @@ class Agent:
 
     async def _resume(self, params: Json) -> Reply:
         """Take up a session of an earlier process: without replay (V1-52). Nothing is said of it again."""
+        session = self._recalled(params)
+        return Reply({}, after=lambda: self._introduce(session))
+
+    async def _load(self, params: Json) -> Reply:
+        """The same with replay: all of it comes before the answer (V1-50)."""
+        session = self._recalled(params)
+        for update in session.history.updates:
+            await self._peer.notify("session/update", {"sessionId": session.id, "update": update})
+        return Reply({}, after=lambda: self._introduce(session))
+
+    async def _list(self, params: Json) -> Reply:
+        """A page of the sessions of a folder, or of all (V1-53, V1-54)."""
+        assert self._memory is not None, "offered only then"
+        cwd, cursor = params.get("cwd"), params.get("cursor")
+        first = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() else 0
+        found = [each for each in self._memory.sessions() if cwd in (None, each["cwd"])]
+        more = {"nextCursor": str(first + PAGE)} if len(found) > first + PAGE else {}
+        return Reply({"sessions": found[first : first + PAGE], **more})
+
+    async def _delete(self, params: Json) -> Reply:
+        """Forget a session, known or not (V1-57). One that is open ends."""
+        assert self._memory is not None, "offered only then"
+        ident = str(params.get("sessionId"))
+        session = self._sessions.pop(ident, None)
+        if session is not None:
+            session.forgotten = True
+            self._stop(session)
+        self._memory.forget(ident)
+        return Reply({})
+
+    def _recalled(self, params: Json) -> Session:
+        """A session of an earlier process, taken up again."""
         project, ident = self._project(params), params.get("sessionId")
         session = self._sessions.get(ident) if isinstance(ident, str) else None
         if session is not None:
@@ -96,8 +134,7 @@ class Agent:
             session = self._memory.recall(ident, project)
         if session is None:
             raise RpcError(NOT_FOUND, f"There is no session {ident!r}.", {"sessionId": ident})
-        self._added(session)
-        return Reply({}, after=lambda: self._introduce(session))
+        return self._added(session)
 
     def _project(self, params: Json) -> Project:
         """The folder a session is to work in."""
@@ -119,7 +156,7 @@ class Agent:
         return session
 
     def _remember(self, session: Session) -> None:
-        if self._memory is not None:
+        if self._memory is not None and not session.forgotten:
             with contextlib.suppress(OSError):  # forgotten then: a resume says so
                 self._memory.save(session)
 
@@ -136,6 +173,11 @@ class Agent:
         session.characters += size
         session.cancelled = False
         turn = Turn(self._peer, session, self._speed, attached)
+        session.updated = datetime.now(UTC).isoformat(timespec="seconds")
+        said = {"type": "text", "text": text}
+        session.history.add(
+            {"sessionUpdate": "user_message_chunk", "messageId": session.name("message"), "content": said}
+        )
         session.turn = asyncio.create_task(_play(turn, text))
         try:
             await session.turn
@@ -179,9 +221,9 @@ async def _play(turn: Turn, text: str) -> None:
     if not session.titled and text:
         session.titled = True
         title = " ".join(text.split())
-        title = title if len(title) <= 60 else title[:59] + "…"
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        await turn.send({"sessionUpdate": "session_info_update", "title": title, "updatedAt": now})
+        session.title = title if len(title) <= 60 else title[:59] + "…"
+        info = {"title": session.title, "updatedAt": session.updated}
+        await turn.send({"sessionUpdate": "session_info_update", **info})
     try:
         match parse(text):
             case Tour():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import secrets
 from pathlib import Path
 
+from .history import History
+from .peer import Json
 from .project import Project
 from .turn import Session
 
@@ -32,11 +35,32 @@ class Memory:
         known = {
             "always": sorted(session.always),
             "titled": session.titled,
+            "title": session.title,
+            "updated": session.updated,
+            "cwd": str(session.project.cwd),
+            "history": session.history.updates,
             "characters": session.characters,
             "life": session.life,
         }
         draft.write_text(json.dumps(known), encoding="utf-8")
         draft.replace(path)
+
+    def sessions(self) -> list[Json]:
+        """All that something was said in, as ``session/list`` tells them, the newest first."""
+        found: list[Json] = []
+        for path in sorted(self._folder.glob("demo-*.json")):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                known = json.loads(path.read_text(encoding="utf-8"))
+                if known["titled"]:
+                    entry = {"sessionId": path.stem, "cwd": known["cwd"], "title": known["title"]}
+                    found.append({**entry, "updatedAt": known["updated"]})
+        return sorted(found, key=lambda entry: str(entry["updatedAt"]), reverse=True)
+
+    def forget(self, ident: str) -> None:
+        """Delete what is known of a session, if anything is."""
+        if _ID.fullmatch(ident):
+            with contextlib.suppress(OSError):
+                (self._folder / f"{ident}.json").unlink(missing_ok=True)
 
     def recall(self, ident: str, project: Project) -> Session | None:
         """Take up a session in a new life; None when nothing is known of it. Raises OSError."""
@@ -49,6 +73,9 @@ class Memory:
                 project=project,
                 always={str(each) for each in known["always"]},
                 titled=bool(known["titled"]),
+                title=str(known["title"]),
+                updated=str(known["updated"]),
+                history=History(list(known["history"])),
                 characters=int(known["characters"]),
                 life=int(known["life"]) + 1,
             )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .history import History
 from .peer import Json, Peer, RpcError
 from .project import DemoError, Project, exists, read_disk, write_disk
 
@@ -36,9 +37,13 @@ class Session:
     client_writes: bool = False
     always: set[str] = field(default_factory=set)
     titled: bool = False
+    title: str = ""
+    updated: str = ""  # ISO 8601, of the last prompt
+    history: History = field(default_factory=History)
     characters: int = 0
     turn: asyncio.Task[None] | None = None
     cancelled: bool = False
+    forgotten: bool = False  # deleted: nothing of it is written any more
     life: int = 1
     ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -81,6 +86,7 @@ class Turn:
     async def send(self, update: Json) -> None:
         if update["sessionUpdate"] != self._kind:
             self._kind = ""
+        self.session.history.add(update)
         await self.peer.notify("session/update", {"sessionId": self.session.id, "update": update})
 
     async def beat(self, chunks: float) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.demo.client import DemoClient, Json
 
+from acp_nvim.demo import history
+
 Start = Callable[..., DemoClient]
 
 
@@ -43,7 +45,9 @@ def test_a_session_goes_on_in_another_process(start: Start, project: Path, tmp_p
     assert state.stat().st_mode & 0o077 == 0
 
     second = start("--state", str(state))
-    assert hello(second)["agentCapabilities"]["sessionCapabilities"] == {"close": {}, "resume": {}}
+    assert hello(second)["agentCapabilities"]["sessionCapabilities"] == {
+        "close": {}, "resume": {}, "list": {}, "delete": {},
+    }  # fmt: skip
     assert resume(second, session, project)["result"] == {}
     second.prompt(session, "run true")
     assert second.permissions == [], "what was always allowed stays so"
@@ -83,5 +87,66 @@ def test_only_one_process_step_is_needed_to_be_resumable(start: Start, project: 
     client = start("--state", str(tmp_path / "state"))
     session = client.start()
     known = json.loads((tmp_path / "state" / f"{session}.json").read_text())
-    assert known == {"always": [], "titled": False, "characters": 0, "life": 1}
+    assert known == {
+        "always": [], "titled": False, "title": "", "updated": "", "characters": 0, "life": 1,
+        "cwd": str(project), "history": [],
+    }  # fmt: skip
     assert resume(client, session, project)["error"]["code"] == -32600, "it is open here"
+
+
+def entries(client: DemoClient, **params: Any) -> Json:
+    result: Json = client.request("session/list", params)["result"]
+    return result
+
+
+@pytest.mark.req("V1-50", "V1-53", "V1-54", "V1-57")
+def test_sessions_are_listed_loaded_and_deleted(start: Start, project: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    first = start("--state", str(state))
+    hello(first)
+    assert entries(first) == {"sessions": []}
+    session = first.start()
+    assert entries(first) == {"sessions": []}, "nothing was said in it"
+    first.prompt(session, "help")
+    (entry,) = entries(first, cwd=str(project))["sessions"]
+    assert (entry["sessionId"], entry["cwd"], entry["title"]) == (session, str(project), "help")
+    assert entries(first, cwd="/elsewhere") == {"sessions": []}
+    said = first.said()
+    assert first.close() == 0
+
+    second = start("--state", str(state))
+    hello(second)
+    params = {"sessionId": session, "cwd": str(project), "mcpServers": []}
+    assert second.request("session/load", params)["result"] == {}
+    assert second.said() == said
+    assert [update["content"]["text"] for update in second.updates("user_message_chunk")] == ["help"]
+    second.prompt(session, "help")
+    assert second.request("session/delete", {"sessionId": session})["result"] == {}
+    assert second.request("session/delete", {"sessionId": "demo-unknown"})["result"] == {}
+    assert entries(second) == {"sessions": []}
+    assert list(state.iterdir()) == []
+
+
+def test_pages(start: Start, project: Path, tmp_path: Path) -> None:
+    client = start("--state", str(tmp_path / "state"))
+    hello(client)
+    wanted = []
+    for _ in range(21):
+        wanted.append(client.start())
+        client.prompt(wanted[-1], "help")
+    page = entries(client)
+    assert len(page["sessions"]) == 20
+    rest = entries(client, cursor=page["nextCursor"])
+    assert "nextCursor" not in rest
+    assert {each["sessionId"] for each in (*page["sessions"], *rest["sessions"])} == set(wanted)
+
+
+def test_the_history_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST", 500)
+    kept = history.History()
+    for number in range(50):
+        block = {"type": "text", "text": f"words {number} "}
+        kept.add({"sessionUpdate": "agent_message_chunk", "messageId": f"m{number // 2}", "content": block})
+        kept.add({"sessionUpdate": "usage_update", "used": number})
+    assert len(json.dumps(kept.updates)) < 600
+    assert kept.updates[-1]["content"]["text"] == "words 48 words 49 "
