@@ -221,6 +221,9 @@ function M.close_entry(entry)
     return nil, 'this session is not open'
   end
   require('acp.chat').finish(chat)
+  if views.list then
+    M.ask(views.list) -- the agent may remember it
+  end
   return true
 end
 
