@@ -113,6 +113,7 @@ def test_c33_what_cannot_be_shown(start_screen: StartScreen, agent: MakeAgent, f
     assert chat.screen.messages().strip() == ""
 
 
+@pytest.mark.req("V1-123")
 def test_c37_only_under_the_roots(start_screen: StartScreen, agent: MakeAgent, folder: Path) -> None:
     evil = folder.parent / "ws-evil"
     evil.mkdir()
@@ -133,6 +134,7 @@ def test_c37_only_under_the_roots(start_screen: StartScreen, agent: MakeAgent, f
     assert not [name for name in names if "secret" in name or "link" in name]
 
 
+@pytest.mark.req("V1-124")
 @pytest.mark.parametrize("way", ["whole", "cut", "two"])
 def test_in_all_ways(way: str, start_screen: StartScreen, agent: MakeAgent) -> None:
     actions = [call("t", "$cwd/made.py", 2)]
@@ -259,6 +261,7 @@ def test_two_sessions(start_screen: StartScreen, agent: MakeAgent, folder: Path)
     assert [visit["bufnr"] for visit in visits(first)] == [first.buf, second.buf]
 
 
+@pytest.mark.req("V1-124")
 def test_off_says_nothing_to_neovim(start_screen: StartScreen, agent: MakeAgent, folder: Path) -> None:
     chat = follow(start_screen, agent, folder, [call("t", folder / "b.py", 50)])
     chat.screen.command("AcpFollow off")

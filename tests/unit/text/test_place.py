@@ -13,6 +13,7 @@ from acp_nvim.text.place import Lost, Placed, place
 TEXT = "def a():\n    return 1\n\n\ndef b():\n    return 1\n"
 
 
+@pytest.mark.req("V1-119")
 @pytest.mark.parametrize(
     ("text", "old", "new", "near", "wanted"),
     [

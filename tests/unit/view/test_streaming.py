@@ -200,6 +200,7 @@ def test_line_breaks_around_an_answer_are_left_out() -> None:
     assert chat.lines() == ["Hello", "", "", "again", ""]
 
 
+@pytest.mark.req("V1-94")
 def test_thoughts() -> None:
     chat = Chat()
     chat.say("first\n", "thought")
