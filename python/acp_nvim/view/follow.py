@@ -46,6 +46,9 @@ class _Trail:
     seen: dict[str, tuple[object, ...]] = field(default_factory=dict)  # by call: its last place
     next: Place | None = None
     waiting: dict[str, Place] = field(default_factory=dict)  # by real path of what does not exist yet
+    lines: dict[tuple[str, str], int] = field(
+        default_factory=dict
+    )  # where a call's change of a file was found
     busy: bool = False
 
 
@@ -158,12 +161,15 @@ class Follow:
             return
         line = place.line
         if line is None and place.change is not None:
+            near = trail.lines.get((place.call, place.path))
             job = (
-                partial(line_in, unsaved, place.change, place.done)
+                partial(line_in, unsaved, place.change, place.done, near)
                 if unsaved is not None
-                else partial(line_on_disk, found.real, place.change, place.done)
+                else partial(line_on_disk, found.real, place.change, place.done, near)
             )
             line = await to_thread.run_sync(job, abandon_on_cancel=True)
+            if line is not None:
+                trail.lines[place.call, place.path] = line
         if self._lives(trail):
             visit = {**self._told(trail, place), "label": one_line(session.agent, LABEL_CELLS)}
             if line is not None:

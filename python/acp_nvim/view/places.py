@@ -11,6 +11,7 @@ from pathlib import Path
 
 from acp_nvim.session.entities import Diff, ToolCall
 from acp_nvim.text.diff import diff
+from acp_nvim.text.place import Placed, place
 
 from . import facts
 
@@ -110,21 +111,21 @@ def look(path: str, roots: Sequence[str], inside: Callable[[str, str], bool]) ->
     return Found(None, real)
 
 
-def line_on_disk(real: str, change: Diff, done: bool) -> int | None:
+def line_on_disk(real: str, change: Diff, done: bool, near: int | None = None) -> int | None:
     """``line_in`` for a file that no buffer has other text of."""
     try:
         with open(real, "rb", opener=_without_waiting) as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
-    return line_in(text, change, done)
+    return line_in(text, change, done, near)
 
 
-def line_in(text: str, change: Diff, done: bool) -> int | None:
+def line_in(text: str, change: Diff, done: bool, near: int | None = None) -> int | None:
     """The first changed line of a diff in the file's text as it is now, from 1; None if it is not found.
 
     v1 diffs may be a part of the file. ``done``: the text has the change already, so its new side is looked
-    for first.
+    for first. ``near``: where the change was found before, which decides between several places.
     """
     if change.new_text is None and change.old_text is None:
         return _first_of_patch(change.patch or "")
@@ -137,11 +138,12 @@ def line_in(text: str, change: Diff, done: bool) -> int | None:
     if compared is None or not compared.changes:
         return None
     within = compared.changes[0].a  # the same on both sides: all before it is equal
-    for side in (new, old) if done else (old, new):
-        at = _find(text, side)
-        if at is not None:
-            return text.count("\n", 0, at) + within + 1
-    for side in (new, old) if done else (old, new):
+    sides = [(new, old), (old, new)] if done else [(old, new), (new, old)]
+    for side, other in sides:
+        first = _find(text, side, other, near)
+        if first is not None:
+            return first + within + 1
+    for side, _ in sides:
         line = _beside(text, side, within)
         if line is not None:
             return line + 1
@@ -167,17 +169,13 @@ def _beside(text: str, side: str, within: int) -> int | None:
     return None
 
 
-def _find(text: str, part: str) -> int | None:
-    """Where a part of a text begins; one that begins a line goes before one within a line."""
-    if not part.strip():
-        return None
-    if text.startswith(part):
-        return 0
-    at = text.find("\n" + part)
-    if at >= 0:
-        return at + 1
-    at = text.find(part)
-    return at if at >= 0 else None
+def _find(text: str, part: str, other: str, near: int | None) -> int | None:
+    """The line, from 0, where a part of a text begins; the first of several when nothing decides."""
+    placed = place(text, part, other, near)
+    if isinstance(placed, Placed):
+        return placed.first
+    at = text.find(part) if placed.found else -1
+    return text.count("\n", 0, at) if at >= 0 else None
 
 
 def _first_of_patch(patch: str) -> int | None:

@@ -200,6 +200,19 @@ async def test_the_users_unsaved_text_counts(tmp_path: Path) -> None:
         assert b.editor.asked == 1, "only where it tells the line"
 
 
+async def test_what_was_found_once_tells_one_place_from_another(tmp_path: Path) -> None:
+    """When the change is made its new text stands in two places; where it was to be made, in one only."""
+    async with bench(tmp_path) as b:
+        path = b.file("a", "return 0\n\nreturn 1\n")
+        b.apply(ToolPatch("t1", kind="edit", content=[edit(path, "return 1\n", "return 0\n")]))
+        await b.rest()
+        b.file("a", "return 0\n\nreturn 0\n")
+        made = edit(path, "return 1", "return 0")
+        b.apply(ToolPatch("t1", status="completed", content=[made]))
+        await b.rest()
+        assert b.editor.places == [("a", 3), ("a", 3)]
+
+
 @pytest.mark.parametrize("how", ["completed", "written"])
 async def test_a_new_file_is_visited_when_it_appears(how: str, tmp_path: Path) -> None:
     async with bench(tmp_path) as b:

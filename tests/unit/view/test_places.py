@@ -207,6 +207,28 @@ def test_line_in(text: str, old: str | None, new: str, done: bool, line: int | N
     assert line_on_disk(str(tmp_path / "a"), change("/ws/a", old, new), done) == line
 
 
+TWICE = "}\nif a:\n    x\nif b:\n    x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "done", "near", "line"),
+    [
+        (TWICE, "    x\n", "    y\n", False, None, 3),  # nothing decides: the first
+        (TWICE, "    x\n", "    y\n", False, 5, 5),  # where it was before
+        (TWICE, "    x\n", "    y\n", False, 2, 3),
+        (TWICE.replace("b:\n    x", "b:\n    y") + "c\n    y\n", "    x\n", "    y\n", True, 7, 7),
+        ("ab\nxb\nb\n", "b\n", "c\n", False, None, 3),  # a whole line goes before parts of lines
+        ("a\n\tb  c\n", "b c\n", "d\n", False, None, 2),  # blanks differ
+        ("x\n  y\nx\n y\n", "x\ny\n", "z\n", False, 3, 3),
+        ("x\n  y\nx\n y\n", "x\ny\n", "z\n", False, None, 1),
+    ],
+)
+def test_a_fragment_that_stands_in_several_places(
+    text: str, old: str, new: str, done: bool, near: int | None, line: int | None
+) -> None:
+    assert line_in(text, change("/ws/a", old, new), done, near) == line
+
+
 @pytest.mark.parametrize(
     ("patch", "line"),
     [
