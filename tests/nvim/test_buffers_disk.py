@@ -305,3 +305,25 @@ def test_a_folder_that_takes_no_new_files(nvim: Neovim, short_tmp: Path) -> None
     finally:
         path.parent.chmod(0o755)
     assert path.read_text() == "two\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "digested"),
+    [(b"one\ntwo\n", True), (b"o\0ne\n\1two\n", True), (b"one\ntwo\n" * 100_000, False)],
+    ids=["text", "NUL", "large"],
+)
+def test_what_changes_under_unsaved_edits_is_noticed(
+    nvim: Neovim, short_tmp: Path, content: bytes, digested: bool
+) -> None:
+    """Also what only got another time is looked at; only small files are known by their content."""
+    path = short_tmp / "a.txt"
+    edit(nvim, path, content)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert nvim.lua(CHECK, [str(path)]) == []
+    nvim.api.buf_set_lines(0, 0, 1, True, ["mine"])
+    assert nvim.lua(CHECK, [str(path)]) == []
+    os.utime(path, (1_000_000_009, 1_000_000_009))
+    assert nvim.lua(CHECK, [str(path)]) == ([] if digested else [str(path.resolve())])
+    path.write_bytes(content.replace(b"one", b"two", 1).replace(b"o\0ne", b"o\1ne", 1))
+    os.utime(path, (1_000_000_019, 1_000_000_019))
+    assert nvim.lua(CHECK, [str(path)]) == [str(path.resolve())]
