@@ -282,11 +282,12 @@ function M.open(proposal, from)
     home = layout.note(from),
     scrollopt = vim.o.scrollopt,
   } ---@type acp.DiffView
-  local bufs, focus = {}, nil
+  local bufs, focus, own = {}, nil, nil ---@type integer[], integer?, integer?
   for i, side in ipairs(view.sides) do
     window.make_buffer(side, name_of(view, i, chat), view)
     table.insert(bufs, side.buf)
     focus = not side.own and i or focus
+    own = side.own and side.buf or own
   end
   local wins
   wins, view.own_tab = layout.open(bufs, how())
@@ -295,6 +296,9 @@ function M.open(proposal, from)
     side.win = wins[i]
     window.dress(side, proposal.numbers)
     window.set_filetype(side)
+    if not side.own and side.syntax ~= 'diff' and own then
+      vim.bo[side.buf].tabstop = vim.bo[own].tabstop -- the same columns in both
+    end
     if not side.own then
       require('acp.chat.keys').attach_diff(side.buf)
     end

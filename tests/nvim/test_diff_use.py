@@ -161,3 +161,21 @@ def test_another_window_of_the_file_gets_nothing(make: MakeDesk) -> None:
     made.wait_answer("no")
     made.wait_closed()
     assert made.screen.lua(look) == wanted
+
+
+@pytest.mark.parametrize("opened", [(PATH,), ()])
+def test_a_proposal_has_the_colours_of_the_file_and_nothing_to_edit_with(
+    make: MakeDesk, opened: tuple[str, ...]
+) -> None:
+    """No file type plugin: that of Python looks for an interpreter first, which may take a second."""
+    init = "vim.api.nvim_create_autocmd('BufRead', { command = 'setlocal tabstop=3' })"
+    made = make(init=init, opened=opened)
+    made.go()
+    made.wait_diff()
+    _, (_, right) = made.windows()
+    code = "return vim.api.nvim_buf_call(vim.api.nvim_win_get_buf(...), function() return {"
+    code += " vim.bo.filetype, vim.b.undo_ftplugin or '', vim.bo.tabstop,"
+    code += " vim.fn.synIDattr(vim.fn.synID(6, 1, 1), 'name') ~= ''"
+    code += " or vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil } end)"
+    assert made.screen.lua(code, right) == ["python", "", 3 if opened else 8, True]
+    assert made.screen.lua("return vim.g.diff_translations") is None

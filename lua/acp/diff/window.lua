@@ -99,7 +99,11 @@ function M.make_buffer(side, name, view)
   keep_servers_away(buf)
 end
 
----Colours as for the file. Only when the buffer is in its window: file type plugins set its options.
+---Colours as for the file. Only when the buffer is in its window: what the user does with a file type may set
+---options of it.
+---
+---Without Neovim's own file type plugins: they are for editing, and may take their time (that of Python looks
+---for an interpreter). Without the words of `diff` in twenty languages, which take 50 ms.
 ---@param side acp.DiffSide
 function M.set_filetype(side)
   if side.own or side.syntax == 'none' then
@@ -112,9 +116,13 @@ function M.set_filetype(side)
   if kind:match('^[%w_.-]+$') then
     -- A file type plugin may fail (Markdown's without its parser, 0.12): then the diff has no colours.
     -- `silent!`, because an error in an autocommand cannot be caught and would ask for <Enter>.
+    vim.b[side.buf].did_ftplugin = 1
+    local translations = vim.g.diff_translations
+    vim.g.diff_translations = 0
     api.nvim_buf_call(side.buf, function()
       vim.cmd('silent! setlocal filetype=' .. kind)
     end)
+    vim.g.diff_translations = translations
     vim.bo[side.buf].modifiable = false
   end
 end
