@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -38,11 +38,13 @@ class Sessions:
         editor: Editor,
         connect: Callable[[str, str, payloads.AgentConfig, bool], Connection],
         spawn: Callable[..., None],
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         self._registry = registry
         self._editor = editor
         self._connect = connect
         self._spawn = spawn
+        self._sleep = sleep
         self._views: dict[str, anyio.CancelScope] = {}  # those that are open, with what they wait for
         self._held: set[Connection] = set()  # without a chat, perhaps
         self._ends = 0
@@ -132,7 +134,7 @@ class Sessions:
         self._editor.notify("acp.sessions", "told", request.view, request.seq, {**whose, **source})
 
     async def _linger(self, ends: int) -> None:
-        await anyio.sleep(LINGER)
+        await self._sleep(LINGER)
         if ends != self._ends or self._views:
             return
         held, self._held = self._held, set()
