@@ -6,7 +6,7 @@ local M = {}
 ---@field env? table<string, string|{cmd: string[]}>
 ---@field cwd? string|fun(bufnr: integer): string
 ---@field protocol? 'acp-v1'|'acp-v2'|'auto'|'aap'
----@field mcp_servers? table[]
+---@field mcp_servers? acp.McpServer[]
 ---@field directories? string[] absolute, or from ~: more folders its sessions may work in
 ---@field options? table<string, string|boolean>
 ---@field stall_s? integer

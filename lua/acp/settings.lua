@@ -187,7 +187,9 @@ local agent = record({
   env = map('^[^=]+$', 'no name of an environment variable', env_value),
   cwd = cwd,
   protocol = one_of('acp-v1', 'acp-v2', 'auto', 'aap'),
-  mcp_servers = of('table'),
+  mcp_servers = function(value, path, problems)
+    return require('acp.mcp').check(value, path, problems)
+  end,
   directories = directories,
   options = map('.', 'options are named by their id or category, as model', option),
   stall_s = seconds,

@@ -167,7 +167,10 @@ class Connection:
                 observer=self.trace.record,
                 why_lost=self._why_lost,
                 login=self.login_remedy,
-                mcp_servers=self.config.mcp_servers if isinstance(self.config.mcp_servers, list) else [],
+                mcp_servers=launch.mcp_servers,
+                mcp_problems=launch.mcp_problems,
+                path=self._services.spawner.environment(launch.env).get("PATH", ""),
+                mask=self._services.secrets.mask_all,
                 directories=self.config.directories if isinstance(self.config.directories, list) else [],
             )
             async with anyio.create_task_group() as group:

@@ -10,6 +10,7 @@ import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from acp_nvim.process.reaper import Reaper
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 
+from .mcp import with_secrets
 from .payloads import AgentConfig
 
 #: Seconds a command that prints a secret may take: it may ask for a passphrase in a window of its own.
@@ -33,11 +35,13 @@ _DEMO = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """``secrets``: the values in ``env`` that must be masked."""
+    """``secrets``: what must be masked. ``mcp_problems``: what keeps MCP servers from being passed on."""
 
     argv: list[str]
     env: dict[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
+    mcp_servers: tuple[dict[str, Any], ...] = ()
+    mcp_problems: tuple[str, ...] = ()
 
 
 def demo_command() -> list[str]:
@@ -57,11 +61,12 @@ async def resolve(agent: str, config: AgentConfig, demo: bool, reaper: Reaper | 
     if not argv:
         raise _wrong(f"agent “{agent}” has no command", f"set agents.{agent}.command in setup()")
     raw: Mapping[str, Any] = config.env if isinstance(config.env, dict) else {}
+    ask = partial(_ask, reaper)
     env: dict[str, str] = {}
     secrets: list[str] = []
     for name, value in raw.items():
         if isinstance(value, dict) and isinstance(value.get("cmd"), list):
-            env[name] = await _ask(agent, name, [str(part) for part in value["cmd"]], reaper)
+            env[name] = await ask(f"agents.{agent}.env.{name}", [str(part) for part in value["cmd"]])
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
             env[name] = str(value)
         else:
@@ -71,12 +76,13 @@ async def resolve(agent: str, config: AgentConfig, demo: bool, reaper: Reaper | 
             )
         secrets.append(env[name])
     argv[0] = os.path.expanduser(argv[0])  # noqa: ASYNC240, PTH111 (reads no disk)
-    return Launch(argv, env, tuple(secrets))
+    mcp = config.mcp_servers if isinstance(config.mcp_servers, list) else []
+    servers, more, problems = await with_secrets(agent, mcp, ask)
+    return Launch(argv, env, (*secrets, *more), tuple(servers), tuple(problems))
 
 
-async def _ask(agent: str, name: str, argv: list[str], reaper: Reaper | None) -> str:
-    """Run the command that prints a secret; its first line is the value."""
-    where = f"agents.{agent}.env.{name}"
+async def _ask(reaper: Reaper | None, where: str, argv: list[str]) -> str:
+    """Run the command that prints a secret; its first line is the value. ``where``: its setting."""
     remedy = f"check {where}.cmd, then :AcpRestart"
     try:
         with anyio.fail_after(SECRET_TIMEOUT):

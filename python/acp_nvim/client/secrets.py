@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 MASK = "•••"
 #: A value shorter than this is not masked: it would tear holes into ordinary text.
 SHORTEST = 6
 _NAMES = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}")
+
+
+def secret_name(name: str) -> bool:
+    """Whether what is called so is better not shown."""
+    return _NAMES.search(name) is not None
 
 
 class Secrets:
@@ -32,10 +38,22 @@ class Secrets:
 
     def add_environment(self, environment: Mapping[str, str]) -> None:
         """Remember the values of variables whose names say that they are secret."""
-        self.add(value for name, value in environment.items() if _NAMES.search(name))
+        self.add(value for name, value in environment.items() if secret_name(name))
 
     def mask(self, text: str) -> str:
         """Return ``text`` without any secret."""
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
         return _BEARER.sub(rf"\1 {MASK}", text)
+
+    def mask_all(self, value: Any) -> Any:
+        """The same for all text in a JSON value."""
+        match value:
+            case str():
+                return self.mask(value)
+            case list():
+                return [self.mask_all(item) for item in value]
+            case dict():
+                return {name: self.mask_all(item) for name, item in value.items()}
+            case _:
+                return value

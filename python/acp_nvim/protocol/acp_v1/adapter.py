@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ from .failures import CANCELLED, failure_of
 from .incoming import Incoming
 from .lifecycle import Lifecycle
 from .links import Link, Links
+from .mcp import Mcp
 from .options import config_options
 
 T = TypeVar("T")
@@ -44,8 +46,9 @@ class AcpV1:
     """``run`` reads the connection and must be running for everything else to get its answers.
 
     ``label`` is the agent's name in messages. ``why_lost`` is awaited, with the reason, when a request was
-    cut off by the end of the connection: it knows the process. ``mcp_servers`` as in mcp.servers,
-    ``directories`` as in directories.further.
+    cut off by the end of the connection: it knows the process. ``mcp_servers``, ``mcp_problems`` and
+    ``path`` as in mcp.Mcp, ``directories`` as in directories.further. ``mask`` takes secrets out of a JSON
+    value that is shown.
     ``observer`` is the trace's: (direction, line, note).
     """
 
@@ -61,6 +64,9 @@ class AcpV1:
         observer: Observer | None = None,
         why_lost: Callable[[str], Awaitable[Failure]] | None = None,
         mcp_servers: Sequence[Mapping[str, Any]] = (),
+        mcp_problems: Sequence[str] = (),
+        path: str = os.defpath,
+        mask: Callable[[Any], Any] = lambda value: value,
         directories: Sequence[str] = (),
         login: str = "log in with the agent's own program, then :AcpRestart",
     ) -> None:
@@ -70,6 +76,7 @@ class AcpV1:
         self._label = label
         self._login = login
         self._why_lost = why_lost
+        self._mask = mask
         self._links = Links()
         observe: Observer = observer or (lambda direction, data, text: None)
         self._incoming = Incoming(self._links, sink, files, questions, terminals, observe)
@@ -82,7 +89,7 @@ class AcpV1:
             info=self._info,
             alive=self._alive,
             label=label,
-            mcp_servers=mcp_servers,
+            mcp=Mcp(mcp_servers, path, mcp_problems),
             folders=directories,
         )
         self._group: TaskGroup | None = None
@@ -287,6 +294,7 @@ class AcpV1:
     def _failure(self, error: RpcError | WireError, method: str) -> Failure:
         """An agent that wants a login we cannot do is not sent to :AcpLogin (V1-36)."""
         failure = failure_of(error, method)
+        failure = replace(failure, message=self._mask(failure.message), data=self._mask(failure.data))
         methods = self.info.auth_methods if self.info is not None else ()
         if failure.kind != "auth" or any(each.type == "agent" for each in methods):
             return failure

@@ -26,7 +26,7 @@ from .directories import further
 from .failures import NOT_FOUND
 from .incoming import Incoming
 from .links import Link, Links
-from .mcp import servers
+from .mcp import Mcp
 from .options import offered
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Ask(Protocol):
 class Lifecycle:
     """Of one connection. ``info`` raises AgentError before ``initialize`` (V1-45); ``alive`` once it is lost.
 
-    ``mcp_servers`` as in mcp.servers, ``folders`` as in directories.further.
+    ``folders`` as in directories.further.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Lifecycle:
         info: Callable[[], AgentInfo],
         alive: Callable[[], Awaitable[None]],
         label: str,
-        mcp_servers: Sequence[Mapping[str, Any]],
+        mcp: Mcp,
         folders: Sequence[str],
     ) -> None:
         self._links = links
@@ -80,7 +80,7 @@ class Lifecycle:
         self._info = info
         self._alive = alive
         self._label = label
-        self._mcp_servers = mcp_servers
+        self._mcp = mcp
         self._folders = folders
 
     async def new(self, session: Session) -> None:
@@ -241,7 +241,7 @@ class Lifecycle:
         """Folder, further folders and MCP servers of a request, and what could not be passed on."""
         info = self._info()
         takes = McpCapabilities(http=info.mcp_http, sse=info.mcp_sse)
-        mcp, problems = servers(self._mcp_servers, takes)
+        mcp, problems = self._mcp.servers(takes, session.cwd)
         folders, missing = further(self._folders, session.cwd)
         if folders and not info.additional_directories:
             missing.append(f"{self._label} takes no further folders: agents.{self._label}.directories")
@@ -250,9 +250,13 @@ class Lifecycle:
         return where, [*problems, *missing]
 
     def _tell(self, session: Session, problems: Sequence[str]) -> None:
-        for problem in problems:
-            note = Note(f"acp-{session.arrival + 1}", "warning", problem)
-            self._sink.apply(session, NoteShown(note))
+        """One note of all that the agent does not get."""
+        if not problems:
+            return
+        note = Note(f"acp-{session.arrival + 1}", "warning", problems[0])
+        if len(problems) > 1:
+            note.title, note.lines = f"{self._label} does not get all that the settings name:", list(problems)
+        self._sink.apply(session, NoteShown(note))
 
     def _cannot(self, what: str) -> AgentError:
         return AgentError(Failure(f"{self._label} cannot {what}", kind="unsupported"))

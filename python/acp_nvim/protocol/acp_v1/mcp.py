@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
+import posixpath
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from acp_nvim.process.environment import LaunchError, find_command
 from acp_nvim.wire.acp_v1.connection import McpCapabilities
 from acp_nvim.wire.acp_v1.session import (
     EnvVariable,
@@ -17,44 +19,50 @@ from acp_nvim.wire.acp_v1.session import (
 )
 
 
-def servers(
-    settings: Sequence[Mapping[str, Any]], takes: McpCapabilities
-) -> tuple[list[McpServer], list[str]]:
-    """The servers to pass on, and for each that cannot be passed on a sentence that says why.
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """The servers of the settings, and where programs are found: ``path`` is the agent's.
 
-    An entry is ``{name, command, args?, env?}``, or ``{name, type = http|sse, url, headers?}``; ``env``
-    and ``headers`` are tables, or lists of ``{name, value}``. A command's path is made absolute (V1-63);
-    http and sse only where the agent takes them (V1-64).
+    An entry is ``{name, command, args?, env?}``, or ``{name, type = http|sse, url, headers?}``; ``env`` and
+    ``headers`` are tables. ``problems``: sentences about servers that were left out before.
     """
-    passed: list[McpServer] = []
-    problems: list[str] = []
-    for entry in settings:
-        name = str(entry.get("name") or "")
-        kind = str(entry.get("type") or ("http" if entry.get("url") else "stdio"))
-        command, url = entry.get("command"), entry.get("url")
+
+    entries: Sequence[Mapping[str, Any]] = ()
+    path: str = ""
+    problems: Sequence[str] = ()
+
+    def servers(self, takes: McpCapabilities, cwd: str) -> tuple[list[McpServer], list[str]]:
+        """The servers to pass on, and for each that cannot be passed on a sentence that says why.
+
+        A command's path is made absolute (V1-63); http and sse only where the agent takes them (V1-64).
+        """
+        passed: list[McpServer] = []
+        problems = list(self.problems)
+        for entry in self.entries:
+            try:
+                passed.append(self._server(entry, takes, cwd))
+            except LaunchError as error:
+                problems.append(f"MCP server {entry.get('name')}: {error}")
+        return passed, problems
+
+    def _server(self, entry: Mapping[str, Any], takes: McpCapabilities, cwd: str) -> McpServer:
+        name, command, url = str(entry.get("name") or ""), entry.get("command"), entry.get("url")
+        kind = str(entry.get("type") or ("http" if url else "stdio"))
+        env = _pairs(entry.get("env"))
         if kind == "stdio" and isinstance(command, str):
-            found = shutil.which(command)
-            if found is None:
-                problems.append(f"MCP server {name}: {command} is not an executable program")
-                continue
-            args = [str(arg) for arg in entry.get("args") or ()]
-            env = [EnvVariable(key, value) for key, value in _pairs(entry.get("env"))]
-            passed.append(McpServerStdio(name=name, command=found, args=args, env=env))
-        elif kind in ("http", "sse") and isinstance(url, str):
+            argv = [posixpath.expanduser(command), *map(str, entry.get("args") or ())]
+            found = find_command(argv[:1], cwd=cwd, path=dict(env).get("PATH", self.path))
+            variables = [EnvVariable(key, value) for key, value in env]
+            return McpServerStdio(name=name, command=found, args=argv[1:], env=variables)
+        if kind in ("http", "sse") and isinstance(url, str):
             if not getattr(takes, kind):
-                problems.append(f"MCP server {name}: the agent takes no {kind} servers")
-                continue
+                raise LaunchError(f"the agent takes no {kind} servers")
             headers = [HttpHeader(key, value) for key, value in _pairs(entry.get("headers"))]
             form = McpServerHttp if kind == "http" else McpServerSse
-            passed.append(form(name=name, url=url, headers=headers))
-        else:
-            problems.append(f"MCP server {name}: it needs a command, or a type and a url")
-    return passed, problems
+            return form(name=name, url=url, headers=headers)
+        raise LaunchError("it needs a command, or a type and a url")
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [(str(key), str(each)) for key, each in value.items()]
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [(str(p.get("name")), str(p.get("value"))) for p in value if isinstance(p, Mapping)]
-    return []
+    """In the order of the names: a table of Lua has none of its own."""
+    return sorted((str(key), str(each)) for key, each in value.items()) if isinstance(value, Mapping) else []

@@ -10,9 +10,11 @@ import anyio
 import pytest
 from tests.unit.protocol.acp_v1.bench import HELLO, Bench, connected, opened
 
-from acp_nvim.session.entities import Option
+from acp_nvim.protocol.acp_v1.mcp import Mcp
+from acp_nvim.session.entities import Note, Option
 from acp_nvim.session.events import OptionsSet
 from acp_nvim.session.ports import AgentError
+from acp_nvim.wire.acp_v1 import McpCapabilities
 
 pytestmark = pytest.mark.anyio
 
@@ -42,13 +44,15 @@ def text(role: str, words: str) -> dict[str, Any]:
 async def test_what_a_new_session_is_asked_for(tmp_path: Path) -> None:
     settings = [
         {"name": "tools", "command": "sh", "args": ["-c", "x"], "env": {"A": "b"}},
-        {"name": "web", "url": "http://127.0.0.1/mcp", "headers": [{"name": "K", "value": "v"}]},
+        {"name": "web", "url": "http://127.0.0.1/mcp", "headers": {"K": "v"}},
         {"name": "old", "type": "sse", "url": "http://127.0.0.1/sse"},
         {"name": "gone", "command": "no-such-program-here"},
         {"name": "empty"},
     ]
     more = str(tmp_path)
-    async with connected(mcp_servers=settings, directories=[more + "/", "/ws", "/no/such", more]) as bench:
+    folders = [more + "/", "/ws", "/no/such", more]
+    vault = "MCP server vault: pass failed"
+    async with connected(mcp_servers=settings, mcp_problems=[vault], directories=folders) as bench:
         await bench.open(CAPABLE)
         params = bench.sent[1]["params"]
         assert params["cwd"] == "/ws"
@@ -68,9 +72,34 @@ async def test_what_a_new_session_is_asked_for(tmp_path: Path) -> None:
             "url": "http://127.0.0.1/mcp",
             "headers": [{"name": "K", "value": "v"}],
         }
-        assert [title.split(":")[0] for title in bench.notices()] == [
-            "MCP server old", "MCP server gone", "MCP server empty", "directories", "directories",
+        (note,) = (item for item in bench.session.items if isinstance(item, Note))
+        assert note.title == "robo does not get all that the settings name:"
+        assert [line.split(":")[0] for line in note.lines] == [
+            "MCP server vault", "MCP server old", "MCP server gone", "MCP server empty", "directories",
+            "directories",
         ]  # fmt: skip
+
+
+@pytest.mark.req("V1-63")
+async def test_programs_of_mcp_servers_are_found_as_the_agents_are(tmp_path: Path) -> None:
+    """In the agent's $PATH or the server's own; with a slash from the session's folder."""
+    for folder in ("bin", "own", "ws"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "server").write_text("#!/bin/sh\n")
+        (tmp_path / folder / "server").chmod(0o755)
+    mcp = Mcp(
+        [
+            {"name": "a", "command": "server"},
+            {"name": "b", "command": "server", "env": {"PATH": str(tmp_path / "own"), "A": ""}},
+            {"name": "c", "command": "./server"},
+        ],
+        str(tmp_path / "bin"),
+    )
+    servers, problems = mcp.servers(McpCapabilities(), str(tmp_path / "ws"))
+    assert [getattr(server, "command", None) for server in servers] == [
+        str(tmp_path / folder / "server") for folder in ("bin", "own", "ws")
+    ]
+    assert problems == []
 
 
 @pytest.mark.req("V1-46", "V1-59", "V1-63")
