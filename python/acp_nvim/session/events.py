@@ -52,12 +52,16 @@ class ReplayEnded:
 
 @dataclass(frozen=True, slots=True)
 class MessageAppend:
-    """Append a block to a message. ``id`` None: the reducer infers the boundary (V1-90, V1-91)."""
+    """Append a block to a message. ``id`` None: the reducer infers the boundary (V1-90, V1-91).
+
+    ``meta`` is added to what the message has; the newest value of a key counts (V1-209).
+    """
 
     role: Role
     id: str | None
     block: Block
     origin: Origin = "live"
+    meta: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

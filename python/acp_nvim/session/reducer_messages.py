@@ -39,6 +39,8 @@ def _append(step: Step, event: MessageAppend) -> None:
     elif message.ended is not None:
         message.ended = step.now
     _extend(message, event.block)
+    if event.meta:
+        message.meta = {**message.meta, **event.meta}
     step.touch(message)
 
 

@@ -50,7 +50,8 @@ def event(update: wire.SessionUpdate, cwd: str, note_id: str) -> Event:
     match update:
         case wire.ContentChunk():
             # A chunk's block at its place (V1-93); the empty id of some agents is no id (V1-90).
-            return MessageAppend(role_of(update), update.message_id or None, block(update.content))
+            made = block(update.content)
+            return MessageAppend(role_of(update), update.message_id or None, made, meta=update.meta)
         case wire.ToolCallStart() | wire.ToolCallPatch():
             return tool_patch(update, cwd)
         case wire.PlanUpdate():

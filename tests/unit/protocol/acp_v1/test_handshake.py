@@ -31,7 +31,7 @@ async def refused(bench: Bench, result: Any = None, error: Any = None) -> Failur
     return caught.value.failure
 
 
-@pytest.mark.req("V1-10", "V1-22", "V1-23", "V1-24", "V1-25", "V1-26")
+@pytest.mark.req("V1-10", "V1-22", "V1-23", "V1-24", "V1-25", "V1-26", "V1-212")
 async def test_we_offer_exactly_what_is_there() -> None:
     async with connected() as bench:
         await hello(bench, {"protocolVersion": 1})

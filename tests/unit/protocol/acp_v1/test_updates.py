@@ -324,3 +324,33 @@ async def test_the_reader_waits_for_the_view() -> None:
         (message,) = bench.session.items
         assert isinstance(message, Message)
         assert message.text == "ab"
+
+
+@pytest.mark.anyio
+@pytest.mark.req("V1-209")
+async def test_what_chunks_say_in_meta_is_kept_with_their_message() -> None:
+    async with opened() as bench:
+        for meta in ({"k": 1, "traceparent": "00-x"}, None, {"k": {"deep": [2]}}):
+            content = {"type": "text", "text": "a", "_meta": {"of": "the block"}}
+            bench.says({"sessionUpdate": "agent_message_chunk", "content": content, "_meta": meta})
+        await bench.settle()
+        (message,) = bench.session.items
+        assert isinstance(message, Message)
+        assert (message.text, message.meta) == ("aaa", {"k": {"deep": [2]}, "traceparent": "00-x"})
+
+
+@pytest.mark.anyio
+@pytest.mark.req("V1-211")
+async def test_extensions_that_nobody_knows() -> None:
+    """A request is answered, once; a notification is not; both do nothing else."""
+    async with opened() as bench:
+        before = len(bench.events)
+        bench.transport.push({"jsonrpc": "2.0", "method": "_vendor/news", "params": {"sessionId": "r1"}})
+        bench.transport.push({"jsonrpc": "2.0", "method": "_vendor/news"})
+        bench.asks(7, "_vendor/do", anything=[1])
+        bench.transport.push({"jsonrpc": "2.0", "id": "x", "method": "_vendor/do"})
+        for ident in (7, "x"):
+            assert (await bench.reply(ident))["error"]["code"] == -32601
+        await bench.settle()
+        assert len(bench.events) == before
+        assert "_vendor/news is unknown: ignored" in bench.notes
