@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
+from tests.nvim.terminal_kit import sh
 from tests.nvim.trouble import Chat, open_chat, ready_chat
 from tests.plugin import PATIENCE, StartScreen, eventually
 
@@ -101,6 +102,17 @@ def test_no_silence_while_a_question_is_open(start_screen: StartScreen, agent: M
     eventually(lambda: chat.screen.lua("return vim.uv.now()") > end)
     assert told(chat) == []
     chat.screen.command("AcpPermit 1")
+    silent(chat)
+
+
+def test_a_command_that_writes_is_no_silence(start_screen: StartScreen, agent: MakeAgent) -> None:
+    program = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done; sleep 600"
+    call = {**CALL, "content": [{"type": "terminal", "terminalId": "$t"}]}
+    play = [*sh("t", program), {"update": call}, *UNTIL_CANCELLED]
+    chat = ready_chat(start_screen, impatient(agent({"session/prompt": play}), 1.2), init=COUNT)
+    chat.submit("go")
+    chat.until("│ line 8")  # twice the limit later
+    assert told(chat) == []
     silent(chat)
 
 

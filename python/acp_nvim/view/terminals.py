@@ -17,6 +17,8 @@ from .look import Look, plural
 
 #: Lines of a command that are shown; ``K`` shows all of it.
 COMMAND_LINES = 40
+#: Bytes of the output that are looked at for each line that is shown: what a line may hold, and more.
+LINE_BYTES = 2000
 #: Cells of a command in the bar of its window.
 CAPTION_CELLS = 200
 #: Cells of a line of output.
@@ -24,12 +26,16 @@ OUTPUT_CELLS = 400
 
 
 def text_of(terminal: Terminal, size: int) -> str:
-    """The last ``size`` bytes of the output as text, while it runs without half a character at its end."""
+    """The last ``size`` bytes of the output as text, in whole lines if there are several.
+
+    While it runs, without half a character at its end.
+    """
     data = terminal.output.tail(size)
+    if len(data) < terminal.output.total:
+        data = data.partition(b"\n")[2] or data
     start = 0
-    if len(data) < terminal.output.total:  # the beginning is missing, perhaps in the middle of a character
-        while start < min(len(data), 3) and data[start] & 0xC0 == 0x80:
-            start += 1
+    while start < min(len(data), 3) and data[start] & 0xC0 == 0x80:  # the beginning of a character is missing
+        start += 1
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     return decoder.decode(data[start:], final=terminal.exit is not None)
 
@@ -55,7 +61,7 @@ def put_terminals(
         _put_command(body, terminal.command or said or "", target, look)
         if terminal.cwd is not None and terminal.cwd != look.session.cwd:
             body.put(("in ", "AcpNote"), (look.folder(terminal.cwd), "AcpPath"))
-        put_output(body, text_of(terminal, screen.TAIL), last, look)
+        put_output(body, text_of(terminal, LINE_BYTES * last), last, look)
         if len(call.terminals) > 1 and (ending := ending_of(terminal)):
             body.put((ending, "AcpNote"))
         if len(body.lines) > first:
