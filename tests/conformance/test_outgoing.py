@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.protocol.acp_v1.bench import opened
 
+from .definitions import STABLE, errors
 from .outgoing import Outgoing
 
 
@@ -77,6 +79,7 @@ def test_what_is_right(message: Any) -> None:
             id=1,
         ),
         call("session/made_up", {}, id=1),
+        call("initialize", {"protocolVersion": 1, "clientCapabilities": {"plan": {}}}, id=1),
         answer({"outcome": "selected", "optionId": "ok"}),
         answer({}),
         answer({**CHOSEN, "more": 1}),
@@ -101,3 +104,11 @@ def test_an_id_is_used_once() -> None:
     assert checked.problems == []
     checked.said(call("session/prompt", PROMPT, id=2))
     assert checked.problems != []
+
+
+@pytest.mark.anyio
+@pytest.mark.req("V1-25", "V1-210", "V1-218")
+async def test_what_we_offer_is_of_the_stable_schema() -> None:
+    async with opened() as bench:
+        [hello] = [message for message in bench.sent if message.get("method") == "initialize"]
+    assert list(errors(STABLE.closed("InitializeRequest"), hello["params"])) == []
