@@ -226,6 +226,41 @@ def test_commands_are_completed_at_the_start(wide: Screen, completeopt: str | No
     assert not wide.funcs.pumvisible()
 
 
+@pytest.mark.parametrize("completeopt", [None, "menu", "menuone,noinsert"])
+@pytest.mark.req("V1-154")
+def test_commands_may_change_while_they_are_offered(wide: Screen, completeopt: str | None) -> None:
+    if completeopt is not None:
+        wide.command(f"set completeopt={completeopt}")
+
+    def commands(*names: str) -> None:
+        wide.lua("require('acp.chat.prompt').commands(...)", 1, [{"name": name} for name in names])
+
+    wide.keys("/")
+    eventually(lambda: wide.lines() == ["/"])
+    commands("one", "two")  # they come late
+    eventually(lambda: pum(wide) == ["/one|", "/two|"], message=lambda: str(pum(wide)))
+    commands("three")
+    eventually(lambda: pum(wide) == ["/three|"])
+    wide.keys("t")
+    wide.wait("/three")
+    assert wide.lines() == ["/t"]
+    commands()
+    eventually(lambda: pum(wide) == [])
+    assert wide.lines() == ["/t"]
+    assert wide.api.get_mode()["mode"].startswith("i")
+    commands("tea", "tee")
+    eventually(lambda: len(pum(wide)) == 2)
+    if completeopt is None:
+        wide.keys("<C-n>")
+        eventually(lambda: wide.lines() == ["/tea"])
+        commands("toe")  # what the user has gone to is not taken away
+        assert wide.lines() == ["/tea"]
+    wide.keys("<Esc>")
+    eventually(lambda: wide.api.get_mode()["mode"] == "n")
+    commands("x")
+    assert not wide.funcs.pumvisible()
+
+
 @pytest.mark.parametrize("typed", ["x/", "a<CR>/", "/nothing", "/web"])
 def test_elsewhere_nothing_is_completed(start_nvim: StartNvim, typed: str) -> None:
     nvim = chat(start_nvim)

@@ -126,12 +126,17 @@ function M.queue(n, texts)
   M.refresh(n)
 end
 
----The host tells which commands the agent has.
+local renew ---@type fun(chat: acp.Chat, before: {name: string}[])
+
+---The host tells which commands the agent has. It may do so at any time, also while they are offered.
 ---@param n integer
 ---@param commands {name: string, description: string?, hint: string?}[]
 function M.commands(n, commands)
-  if states[n] then
+  local chat = require('acp.chat').get(n)
+  if states[n] and chat then
+    local before = states[n].commands
     states[n].commands = commands
+    renew(chat, before)
   end
 end
 
@@ -300,17 +305,18 @@ end
 
 ---Offer the agent's commands while the user types one at the start of the prompt.
 ---@param chat acp.Chat
-local function offer(chat)
+---@param again? boolean there are other commands than those that are offered
+local function offer(chat, again)
   local row, col = unpack(api.nvim_win_get_cursor(0))
   local line = api.nvim_get_current_line()
-  if row ~= 1 or line:sub(1, 1) ~= '/' or col ~= #line or vim.fn.pumvisible() == 1 then
+  if row ~= 1 or line:sub(1, 1) ~= '/' or col ~= #line or (vim.fn.pumvisible() == 1 and not again) then
     return
   end
   if vim.fn.mode() ~= 'i' then
     return
   end
   local items = M.matches(chat.n, line)
-  if #items == 0 then
+  if #items == 0 and not again then
     return
   end
   -- Without noselect Vim puts the first item into the text at once: let that be the text itself.
@@ -318,6 +324,24 @@ local function offer(chat)
     table.insert(items, 1, { word = line })
   end
   vim.fn.complete(1, items)
+end
+
+---The commands are others now: what is offered is put right. An item that the user has gone to stays.
+---@param chat acp.Chat
+---@param before {name: string}[]
+function renew(chat, before)
+  if api.nvim_get_current_buf() ~= chat.prompt or vim.fn.mode() ~= 'i' then
+    return
+  end
+  local info, line = vim.fn.complete_info({ 'mode', 'selected', 'pum_visible' }), api.nvim_get_current_line()
+  -- Without noselect the first item is selected from the beginning; it is the text itself, or not inserted.
+  local ours = info.pum_visible == 1 and info.mode == 'eval' and info.selected <= 0
+  for _, command in ipairs(before) do
+    ours = ours and line ~= '/' .. command.name
+  end
+  if ours or info.pum_visible == 0 then
+    pcall(offer, chat, ours) -- text may be locked: then the next key offers
+  end
 end
 
 ---What the user has written and no agent has begun: the queue, and the text in the prompt.

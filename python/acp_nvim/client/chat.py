@@ -39,9 +39,10 @@ class Prompt:
     context: Sequence[Context] = ()
 
     def blocks(self, embedded: bool) -> list[Block]:
-        """The content blocks: context first (V1-69), then the user's words."""
+        """The content blocks: context first (V1-69), then the user's words, but a command begins (V1-155)."""
         blocks = [_context_block(each, embedded) for each in self.context]
-        return [*blocks, Block.of_text(self.text)] if self.text else blocks
+        said = [Block.of_text(self.text)] if self.text else []
+        return [*said, *blocks] if self.text.startswith("/") else [*blocks, *said]
 
 
 @dataclass(slots=True)

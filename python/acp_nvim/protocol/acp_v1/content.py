@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from acp_nvim.session.entities import (
     AgentInfo,
@@ -79,7 +80,7 @@ def _prompt_block(block: Block, info: AgentInfo) -> wire.ContentBlock:
                 )
             )
         case "link" | "resource" if block.uri:
-            name = block.name or posixpath.basename(block.uri)
+            name = block.name or unquote(posixpath.basename(urlsplit(block.uri).path)) or block.uri
             return wire.ResourceLink(
                 uri=block.uri, name=name, mime_type=block.mime, title=block.title, size=block.size
             )

@@ -165,7 +165,7 @@ async def test_only_what_the_agent_takes_is_sent() -> None:
             {
                 "type": "resource_link",
                 "uri": "file:///ws/a%20b.py",
-                "name": "a%20b.py",
+                "name": "a b.py",
                 "mimeType": "text/x-python",
             }
         ]

@@ -121,7 +121,7 @@ TEXT = {"type": "text", "text": "hi"}
     ids=lambda value: str(value.get("sessionUpdate")) if isinstance(value, dict) else "",
 )  # fmt: skip
 @pytest.mark.req(
-    "V1-88", "V1-89", "V1-90", "V1-139", "V1-140", "V1-141", "V1-144", "V1-147", "V1-153", "V1-154", "V1-156",
+    "V1-88", "V1-89", "V1-90", "V1-139", "V1-140", "V1-144", "V1-147", "V1-153", "V1-154", "V1-156",
     "V1-157", "V1-159", "V1-160",
 )  # fmt: skip
 def test_each_variant_is_an_event(update: dict[str, Any], expected: Event) -> None:
