@@ -170,6 +170,7 @@ def test_the_trail_is_bounded(screen: Screen, folder: Path) -> None:
     assert [item["lnum"] for item in screen.funcs.getqflist()] == [5, 6, 7, 8, 9]
 
 
+@pytest.mark.req("V1-124")
 def test_the_switch(screen: Screen) -> None:
     def on() -> bool:
         return bool(status(screen)["follow"])

@@ -136,6 +136,7 @@ def test_c37_only_under_the_roots(start_screen: StartScreen, agent: MakeAgent, f
 
 @pytest.mark.req("V1-124")
 @pytest.mark.parametrize("way", ["whole", "cut", "two"])
+@pytest.mark.req("V1-124")
 def test_in_all_ways(way: str, start_screen: StartScreen, agent: MakeAgent) -> None:
     actions = [call("t", "$cwd/made.py", 2)]
     chats = play(way, start_screen, agent, actions if way != "cut" else [call("t", "made.py", 2)])

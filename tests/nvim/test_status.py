@@ -243,8 +243,12 @@ def test_the_right_side_is_dropped_by_rank(chat: Neovim, width: int, shown: str)
         (9_999, 8192, "10k/8k"),
         (999_960, 1_000_000, "1M/1M"),
         (1_540_000, 2_000_000, "1.5M/2M"),
+        (12_345, 0, "12k tokens"),
+        (2_000_000_000, 999_960_000_000, "2G/1T"),
+        (2**53, 2**53, "9007T/9007T"),
     ],
 )
+@pytest.mark.req("V1-157")
 def test_usage(chat: Neovim, used: int, size: int, shown: str) -> None:
     update(chat, {"state": "idle", "usage": {"used": used, "size": size}})
     text = chat.lua("return vim.api.nvim_eval_statusline(require('acp.chat.winbar').render(1, 60), {}).str")

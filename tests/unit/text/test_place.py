@@ -94,6 +94,7 @@ TEXT = "def a():\n    return 1\n\n\ndef b():\n    return 1\n"
         ),
     ],
 )
+@pytest.mark.req("V1-119")
 def test_places(text: str, old: str, new: str, near: int | None, wanted: Placed | Lost) -> None:
     assert place(text, old, new, near) == wanted
 

@@ -93,6 +93,7 @@ PROPOSED = [
 
 
 @pytest.mark.parametrize(("now", "diffs", "wanted"), PROPOSED)
+@pytest.mark.req("V1-119")
 def test_before_it_is_done(now: Now, diffs: list[Diff], wanted: Outcome | None) -> None:
     found = outcome(now, diffs, Hints(), done=False)
     if wanted is None:

@@ -116,9 +116,9 @@ def _command(command: wire.AvailableCommand) -> Command:
 
 
 def _note(notice: wire.Notice, note_id: str) -> Note:
-    """A title should not be empty; where it is, the description's first line has to do."""
+    """A title must not be empty; where it is, the description's first line has to do."""
     lines = (notice.description or "").splitlines()
-    title = notice.title if notice.title.strip() or not lines else lines.pop(0)
+    title = notice.title if notice.title.strip() else lines.pop(0) if lines else "a notice without words"
     match notice.severity:
         case "info" | "warning" | "error" as severity:
             return Note(note_id, severity, title, lines, by="agent")
