@@ -33,6 +33,7 @@ from .chat import Chat, Prompt, Wiring
 from .connection import Connection, Services
 from .contents import Contents
 from .diffs import Diffs
+from .forms import Forms
 from .login import Logins
 from .opening import Old
 from .options import Options
@@ -93,10 +94,12 @@ class App:
             secrets=self._secrets,
             clock=time.time,
             spawn=spawn,
+            asker=self._asker,
         )
         self._logins = Logins(self._registry, self._announcer, spawn)
         self._options = Options(self._registry, self._announcer, spawn)
         self._store.subscribe(self._options.on_event)
+        self._forms = Forms(editor, self._questions, self._secrets, spawn)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
@@ -123,6 +126,7 @@ class App:
         self._on("send", payloads.Send, self._send)
         self._on("cancel", payloads.Cancel, self._cancel)
         self._on("answer", payloads.Answer, self._answer)
+        self._on("form", payloads.FillForm, self._forms.form)
         self._on("follow", payloads.SwitchFollow, self._switch_follow)
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
         self._on("terminal", payloads.ShowTerminal, self._terminal_views.show)
@@ -208,6 +212,7 @@ class App:
         if chat is None:
             return
         await chat.close()
+        self._questions.cancel_all(chat.session, "close")  # what was asked before there was a session
         self._frames.remove(chat.transcript)
         self._announcer.remove(chat)
         self._follow.remove(chat.session)
@@ -259,6 +264,7 @@ class App:
 
     def _hide_question(self, permission: Permission, outcome: str) -> None:
         self._editor.notify("acp.question", "close", permission.id, outcome)
+        self._forms.closed(permission)
 
     def _report(self, error: Exception) -> None:
         """A fault of ours that nobody else tells: once in Neovim, in full in the health report."""
@@ -277,6 +283,12 @@ class App:
     def _number(self, session: Session) -> int | None:
         chat = self._registry.of(session)
         return chat.n if chat is not None else None
+
+    def _asker(self, connection: Connection) -> Session | None:
+        """The chat that waits for an agent as a whole: one without a session, else the newest."""
+        chats = self._registry.sharing(connection)
+        waiting = [chat for chat in chats if chat.starting or chat.failure is not None]
+        return (waiting or chats)[-1].session if chats else None
 
     def _protected(self) -> list[str]:
         files = self._settings.get("files")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -11,7 +12,7 @@ import anyio
 from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.rpc_errors import GONE
-from acp_nvim.session.entities import AgentInfo, Failure
+from acp_nvim.session.entities import AgentInfo, Failure, Session
 from acp_nvim.session.ports import Agent, AgentError, Files, Questions, Sink, Terminals
 from acp_nvim.transport.stdio import StdioTransport
 
@@ -40,6 +41,7 @@ class Services:
     secrets: Secrets
     clock: Callable[[], float]
     spawn: Callable[..., None]
+    asker: Callable[[Connection], Session | None]
 
 
 class Connection:
@@ -166,6 +168,7 @@ class Connection:
                 label=self.agent,
                 observer=self.trace.record,
                 why_lost=self._why_lost,
+                asker=partial(self._services.asker, self),
                 login=self.login_remedy,
                 mcp_servers=launch.mcp_servers,
                 mcp_problems=launch.mcp_problems,

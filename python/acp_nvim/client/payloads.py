@@ -120,6 +120,19 @@ class Answer(msgspec.Struct):
     by: Literal["user", "rule", "cancel", "close"] = "user"
 
 
+class FillForm(msgspec.Struct):
+    """What was typed into a form, by the key of its field. ``only``: look at this field alone.
+
+    ``send``: it is the answer, if nothing is wrong. ``seq`` comes back with what is wrong.
+    """
+
+    id: str
+    seq: int
+    values: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
+    only: str | None = None
+    send: bool = False
+
+
 class ShowDiff(msgspec.Struct):
     """The change of a question, a call, or a row of the transcript, else the newest; of ``path`` if given.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -23,6 +24,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self._values: set[str] = set()
+        self._members: dict[str, re.Pattern[str]] = {}
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, values: Iterable[str]) -> None:
@@ -31,8 +33,8 @@ class Secrets:
             if len(value) < SHORTEST:
                 continue
             self._values.add(value)
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/")
-            self._values.update({escaped, escaped.replace("\\/", "/")})
+            for written in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+                self._values.update({written, written.replace("/", "\\/")})
         longest_first = sorted(self._values, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
@@ -40,8 +42,18 @@ class Secrets:
         """Remember the values of variables whose names say that they are secret."""
         self.add(value for name, value in environment.items() if secret_name(name))
 
+    def add_member(self, name: str, value: str | float) -> None:
+        """Remember a member of a JSON object: there its value is masked however short it is."""
+        names = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
+        values = {json.dumps(value), json.dumps(value, ensure_ascii=False)}
+        name_is, value_is = ("|".join(map(re.escape, sorted(each))) for each in (names, values))
+        pattern = rf"((?:{name_is})\s*:\s*)(?:{value_is})(?=\s*(?:[,}}]|$))"
+        self._members[pattern] = re.compile(pattern)
+
     def mask(self, text: str) -> str:
         """Return ``text`` without any secret."""
+        for member in self._members.values():
+            text = member.sub(rf'\1"{MASK}"', text)
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
         return _BEARER.sub(rf"\1 {MASK}", text)

@@ -71,16 +71,22 @@ class Handler(Protocol):
 class _Call(Generic[T]):
     """A request of ours that has no answer yet."""
 
-    __slots__ = ("codec", "done", "error", "method", "owner", "then", "value", "withdrawn")
+    __slots__ = ("codec", "done", "error", "method", "over", "owner", "params", "then", "value")
 
     def __init__(
-        self, method: str, codec: Codec[T] | None, then: Callable[[T], None] | None, owner: object
+        self,
+        method: str,
+        params: object,
+        codec: Codec[T] | None,
+        then: Callable[[T], None] | None,
+        owner: object,
     ) -> None:
         self.method = method
+        self.params = params
         self.codec = codec
         self.then = then
         self.owner = owner
-        self.withdrawn = False
+        self.over = anyio.Event()  # it is not wanted any more, or has its answer
         self.done = anyio.Event()
         self.value: Any = None
         self.error: Exception | None = None
@@ -147,7 +153,7 @@ class Peer:
         Raises RpcError (the agent's error), WireError (a result that does not decode), and
         ConnectionLostError. When the caller is cancelled, the agent is not told; a late answer does no harm.
         """
-        call = _Call(method, codec, then, owner)
+        call = _Call(method, params, codec, then, owner)
         id_ = self._next_id
         self._next_id += 1
         message = encode(jsonrpc.Request(id_, method, params))
@@ -157,6 +163,7 @@ class Peer:
             await call.done.wait()
         finally:
             self._calls.pop(id_, None)
+            call.over.set()
         if call.error is not None:
             raise call.error
         return call.value
@@ -175,10 +182,18 @@ class Peer:
         They stay open: the agent answers with -32800, or with a result all the same.
         """
         for id_, call in list(self._calls.items()):
-            if call.owner is owner and not call.withdrawn:
-                call.withdrawn = True
+            if call.owner is owner and not call.over.is_set():
+                call.over.set()
                 with contextlib.suppress(ConnectionLostError):  # then it has its answer
                     await self.notify("$/cancel_request", CancelRequestNotification(request_id=id_))
+
+    def waiting(self, id_: RequestId) -> tuple[object, object, anyio.Event] | None:
+        """A request of ours that is open: its owner and parameters, and what is set when it is not wanted
+        any more or over. None: there is no such request.
+        """
+        key = self._number(id_) if isinstance(id_, str) else id_
+        call = self._calls.get(key) if key is not None else None
+        return (call.owner, call.params, call.over) if call is not None else None
 
     def cancel_incoming(self) -> None:
         """Abort every request of the agent that runs, for our own reasons: answered -32800 (V1-87)."""

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import anyio
 
+from ..session.elicitation import ACCEPT, Action, Content, Elicitation, Reply
 from ..session.entities import Permission, Session
 from ..session.events import PermissionClosed, PermissionOpened
 from ..session.ports import Sink
@@ -23,6 +24,7 @@ class _Waiting:
     permission: Permission
     closed: anyio.Event
     option: str | None = None
+    content: Content | None = None
 
 
 class QuestionService:
@@ -48,6 +50,17 @@ class QuestionService:
 
     async def ask(self, session: Session, permission: Permission) -> str | None:
         """Put the question and wait. An id that is empty or was used before is replaced by a new one."""
+        return (await self._put(session, permission)).option
+
+    async def elicit(self, session: Session, permission: Permission) -> Reply:
+        """As ``ask``, for a form or a page (V1-202)."""
+        waiting = await self._put(session, permission)
+        if waiting.option is None:
+            return Reply("cancel")
+        action: Action = "accept" if waiting.option == ACCEPT else "decline"
+        return Reply(action, waiting.content)
+
+    async def _put(self, session: Session, permission: Permission) -> _Waiting:
         if not permission.id or permission.id in self._used:
             permission.id = self.new_id()
         self._used.add(permission.id)
@@ -61,7 +74,7 @@ class QuestionService:
             # The agent took it back, or it could not be shown: nobody waits for the answer any more.
             self._close(permission.id, "withdrawn", None, "agent")
             raise
-        return waiting.option
+        return waiting
 
     def new_id(self) -> str:
         """Return an id no question of this host has had."""
@@ -73,7 +86,7 @@ class QuestionService:
         """Answer with the option at ``index`` in the agent's order, from 1; 0 cancels.
 
         Returns whether it counted: not when the question is unknown or already closed, nor when it has no
-        such option (it stays open then).
+        such option (it stays open then), nor when the option is to send a form: that takes ``fill``.
         """
         waiting = self._waiting.get(question)
         if waiting is None:
@@ -82,17 +95,37 @@ class QuestionService:
             return self._close(question, "cancelled", None, by)
         if not 0 < index <= len(waiting.permission.options):
             return False
-        return self._close(question, "selected", waiting.permission.options[index - 1].id, by)
+        option = waiting.permission.options[index - 1].id
+        subject = waiting.permission.subject
+        if option == ACCEPT and isinstance(subject, Elicitation):
+            if subject.asks:
+                return False
+            waiting.content = {} if subject.form is not None else None
+        return self._close(question, "selected", option, by)
+
+    def fill(self, question: str, content: Content) -> bool:
+        """Answer a form with what the user has filled in, checked before (service/forms.py)."""
+        waiting = self._waiting.get(question)
+        if waiting is None or not isinstance(waiting.permission.subject, Elicitation):
+            return False
+        waiting.content = content
+        return self._close(question, "selected", ACCEPT, "user")
+
+    def find(self, question: str) -> Permission | None:
+        """An open question by its id."""
+        waiting = self._waiting.get(question)
+        return waiting.permission if waiting is not None else None
 
     def cancel_all(self, session: Session, by: str) -> None:
-        """Answer every open question of the session with ``cancelled`` (V1-80, C15).
+        """Answer every open question of the session with ``cancelled`` (V1-80, V1-208, C15).
 
         ``by`` agent: the turn has ended by itself. A question of ours outlives that: some agents do not wait
-        for their write to be answered (opencode), and it is about the user's file.
+        for their write to be answered (opencode), and it is about the user's file. So does a form or a page
+        that belongs to the session, not to a tool call: it has its own request, which the agent can withdraw.
         """
         reason: By = "close" if by == "close" else "user" if by == "user" else "cancel"
         for waiting in list(self._waiting.values()):
-            if waiting.session is session and not (by == "agent" and waiting.permission.asked_by == "client"):
+            if waiting.session is session and not (by == "agent" and _outlives_turn(waiting.permission)):
                 self._close(waiting.permission.id, "cancelled", None, reason)
 
     def open(self, session: Session | None = None) -> list[Permission]:
@@ -106,6 +139,23 @@ class QuestionService:
         waiting.option = option
         # First the agent's answer: whatever the view makes of the event must not keep it back.
         waiting.closed.set()
-        self._sink.apply(waiting.session, PermissionClosed(question, outcome, option, by))
+        shown = _without_secrets(waiting.permission, waiting.content)
+        self._sink.apply(waiting.session, PermissionClosed(question, outcome, option, by, shown))
         self._hide(waiting.permission, outcome)
         return True
+
+
+def _outlives_turn(permission: Permission) -> bool:
+    subject = permission.subject
+    if isinstance(subject, Elicitation):
+        return subject.tool_call_id is None
+    return permission.asked_by == "client"
+
+
+def _without_secrets(permission: Permission, content: Content | None) -> Content | None:
+    """What the model may keep of the content: it is shown in the transcript."""
+    subject = permission.subject
+    if content is None or not isinstance(subject, Elicitation) or subject.form is None:
+        return None
+    secret = {field.key for field in subject.form.fields if field.secret}
+    return {key: value for key, value in content.items() if key not in secret}

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from .elicitation import Elicitation
 from .terminals import Terminal
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
@@ -354,7 +355,7 @@ class PathSubject:
         return self.disk is not None and self.diff is not None and self.disk == self.diff.new_text
 
 
-Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | None
+Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | Elicitation | None
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from .elicitation import Content, Elicitation
 from .entities import (
     AgentInfo,
     Block,
@@ -247,12 +248,23 @@ class PermissionOpened:
 
 @dataclass(frozen=True, slots=True)
 class PermissionClosed:
-    """A question has its answer. ``option`` None: cancelled or withdrawn, by ``outcome``."""
+    """A question has its answer. ``option`` None: cancelled or withdrawn, by ``outcome``.
+
+    ``content``: what was filled in, without what looks secret.
+    """
 
     id: str
     outcome: Literal["selected", "cancelled", "withdrawn"]
     option: str | None
     by: Literal["user", "rule", "cancel", "agent", "close"]
+    content: Content | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationFinished:
+    """The agent says that the user is done with a page they were sent to."""
+
+    elicitation: Elicitation
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,5 +304,6 @@ Event: TypeAlias = (
     | CompactionAppend
     | PermissionOpened
     | PermissionClosed
+    | ElicitationFinished
     | Unknown
 )

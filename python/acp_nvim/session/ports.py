@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from .elicitation import Reply
 from .entities import AgentInfo, Block, Failure, Option, Permission, Session, SessionList
 from .events import Event
 from .terminals import Exit
@@ -92,6 +93,9 @@ class Questions(Protocol):
 
         Applies PermissionOpened and PermissionClosed itself. Cancelling the awaiting task withdraws it.
         """
+
+    async def elicit(self, session: Session, permission: Permission) -> Reply:
+        """As ``ask``, for a question whose subject is an Elicitation."""
 
     def cancel_all(self, session: Session, by: str) -> None:
         """Answer every open question of the session with ``cancelled`` (V1-80)."""

@@ -185,5 +185,6 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], None]] = {
     ev.CompactionAppend: _compaction_append,
     ev.PermissionOpened: reducer_tools.opened,
     ev.PermissionClosed: reducer_tools.closed,
+    ev.ElicitationFinished: reducer_tools.finished,
     ev.Unknown: _unknown,
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from .elicitation import ACCEPT, DECLINE, Elicitation
 from .entities import Block, Diff, Permission, ToolCall, ToolContent
-from .events import PermissionClosed, PermissionOpened, ToolAppend, ToolPatch
+from .events import ElicitationFinished, PermissionClosed, PermissionOpened, ToolAppend, ToolPatch
 from .reducer_messages import patched
 from .reducer_overwrites import said_before
 from .reducer_terminals import link
@@ -90,6 +91,12 @@ def closed(step: Step, event: PermissionClosed) -> None:
     permission.by = event.by
     permission.closed = step.now
     call = session.tool_calls[permission.tool_call_id or ""]
+    if isinstance(permission.subject, Elicitation):
+        _answered(permission.subject, event, call)
+        _settle(call, step.now)
+        step.touch(call)
+        refresh(step)
+        return
     kind = _answer(permission)
     if kind is not None and kind.startswith("reject") and session.turn is not None:
         session.turn.rejected = True
@@ -97,6 +104,14 @@ def closed(step: Step, event: PermissionClosed) -> None:
     _settle(call, step.now)
     step.touch(call)
     refresh(step)
+
+
+def finished(step: Step, event: ElicitationFinished) -> None:
+    """The user is done with a page (V1-207)."""
+    event.elicitation.state = "finished"
+    for call in step.session.tool_calls.values():
+        if any(each.subject is event.elicitation for each in call.permissions):
+            step.touch(call)
 
 
 def refresh(step: Step) -> None:
@@ -183,6 +198,21 @@ def _rejected(call: ToolCall) -> bool:
     """True when the newest answer in this row was a rejection."""
     kinds = [kind for kind in map(_answer, call.permissions) if kind is not None]
     return bool(kinds) and kinds[-1].startswith("reject")
+
+
+def _answered(elicitation: Elicitation, event: PermissionClosed, call: ToolCall) -> None:
+    """It says nothing about the agent's own call it may stand in; declining rejects nothing."""
+    if elicitation.state == "open":
+        if event.outcome == "withdrawn":
+            elicitation.state = "withdrawn"
+        elif event.option == ACCEPT:
+            elicitation.state = "accepted" if elicitation.url is None else "opened"
+        else:
+            elicitation.state = "declined" if event.option == DECLINE else "cancelled"
+    elicitation.content = event.content
+    if call.side == "client":
+        # A row of its own: nobody else will say how it went.
+        call.status = "completed" if elicitation.state in ("accepted", "opened", "finished") else "cancelled"
 
 
 def _mark(call: ToolCall, permission: Permission, kind: str | None) -> None:

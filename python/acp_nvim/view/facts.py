@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from acp_nvim.session.elicitation import Elicitation
 from acp_nvim.session.entities import (
     Block,
     CommandSubject,
@@ -66,6 +67,8 @@ class Hunks:
 
 def verb(call: ToolCall) -> str:
     """The word for the kind of the call, or of our question that stands in it."""
+    if call.side == "client" and (asked := elicitation(call)) is not None:
+        return "ask" if asked.url is None else "open"
     subject = subject_of(call)
     if isinstance(subject, PathSubject):
         return "read" if subject.op == "read" else "edit"
@@ -78,6 +81,8 @@ def state(call: ToolCall) -> State:
     """What the row shows. A question that is open goes before whatever else the agent says (C05)."""
     if call.open_permissions:
         return "waiting"
+    if call.side == "client" and (asked := elicitation(call)) is not None and asked.state == "opened":
+        return "pending"  # in the browser; nobody may ever say how it ends
     if call.status == "completed":
         return "failed" if runs(call) and (exit_code(call) or signal(call)) else "done"
     if call.local == "rejected":
@@ -96,6 +101,14 @@ def state(call: ToolCall) -> State:
 def runs(call: ToolCall) -> bool:
     """Whether the call is about a command, whose output and end are shown."""
     return verb(call) == "run" or (bool(call.terminals) and verb(call) not in ("read", "search"))
+
+
+def elicitation(call: ToolCall) -> Elicitation | None:
+    """The newest form or page that stands in this row."""
+    for permission in reversed(call.permissions):
+        if isinstance(permission.subject, Elicitation):
+            return permission.subject
+    return None
 
 
 def subject_of(call: ToolCall) -> CommandSubject | PathSubject | None:

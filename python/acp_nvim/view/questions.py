@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from acp_nvim.session.elicitation import Elicitation
 from acp_nvim.session.entities import (
     Block,
     CommandSubject,
@@ -20,17 +21,16 @@ from acp_nvim.session.entities import (
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
-from . import facts
+from . import elicitation, facts
 from .block import Lines, Segment, link
 from .content import as_json, block_line, raw_line
+from .elicitation import CONTENT_BYTES, put_text
 from .icons import UNICODE, Icons
 from .look import Look, plural
 from .proposal import files
 
-About: TypeAlias = Literal["command", "path", "edit", "mode", "tool"]
+About: TypeAlias = Literal["command", "path", "edit", "mode", "tool", "elicitation"]
 
-#: Bytes of a line of the content: a longer one goes on in the next, and nothing is left out.
-CONTENT_BYTES = 8000
 #: Cells of the one-line form.
 PROMPT_CELLS = 300
 
@@ -58,6 +58,7 @@ class Question(Lines):
     n_open: int = 1
     known: int = 0
     change: bool = False
+    form: dict[str, Any] | None = None  # what there is to fill in before it is accepted
     hunks: list[list[int]] = field(default_factory=list)
 
     def payload(self, chat: int) -> dict[str, Any]:
@@ -73,6 +74,7 @@ class Question(Lines):
             "marks": [list(mark) for mark in self.marks],
             "options": self.options,
             **({"hunks": self.hunks} if self.change else {}),
+            **({"form": self.form} if self.form is not None else {}),
         }
 
     def put_options(self, body: Lines) -> None:
@@ -102,9 +104,13 @@ def describe(
         options=[_option(each) for each in permission.options],
         n_open=max(len(session.open_permissions), 1),
     )
-    action, short = _action(about, permission, call, look)
+    if isinstance(permission.subject, Elicitation):
+        action, short = elicitation.action(permission.subject)
+        question.form = elicitation.for_lua(permission.subject)
+    else:
+        action, short = _action(about, permission, call, look)
     question.title = f"{look.agent} {action}"
-    question.change = bool(files(call))
+    question.change = about != "elicitation" and bool(files(call))
     _CONTENT[about](question, permission, call, look)
     if not question.lines:
         question.put(("nothing is said about it; K shows all there is", "AcpNote"))
@@ -132,6 +138,8 @@ def _option(option: PermissionOption) -> dict[str, str]:
 
 
 def _about(permission: Permission, call: ToolCall) -> About:
+    if isinstance(permission.subject, Elicitation):
+        return "elicitation"
     if isinstance(permission.subject, CommandSubject):
         return "command"
     if isinstance(permission.subject, PathSubject):
@@ -200,7 +208,7 @@ def _outside(path: str, session: Session) -> bool:
 def _command(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
     said, folder = facts.command(call, permission)
     if said is not None:
-        _text(question, said, "AcpCommand")
+        put_text(question, said, "AcpCommand")
         question.put(("in ", "AcpNote"), (look.folder(folder or look.session.cwd), "AcpPath"))
         subject = permission.subject
         if isinstance(subject, CommandSubject):
@@ -212,7 +220,7 @@ def _command(question: Question, permission: Permission, call: ToolCall, look: L
         return
     # Nobody said the command: the agent's words are the best there is. Gemini puts it into the title.
     _words(question, permission, call, look, group="")
-    _text(question, facts.texts(call, whole=True), "AcpNote" if question.lines else "")
+    put_text(question, facts.texts(call, whole=True), "AcpNote" if question.lines else "")
 
 
 def _path(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
@@ -254,7 +262,7 @@ def _edit(question: Question, permission: Permission, call: ToolCall, look: Look
             if change.old_path:
                 question.put(("from ", "AcpNote"), (look.path(change.old_path), "AcpPath"))
     if not changed:
-        _text(question, facts.texts(call, whole=True), "")
+        put_text(question, facts.texts(call, whole=True), "")
         if not facts.texts(call, whole=True):
             _raw(question, call.raw_input)
     _others(question, call)
@@ -264,7 +272,7 @@ def _edit(question: Question, permission: Permission, call: ToolCall, look: Look
 def _mode(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
     plan = facts.plan_text(call)
     if plan.strip():
-        _text(question, plan, "")
+        put_text(question, plan, "")
     else:
         _raw(question, call.raw_input)
     _others(question, call)
@@ -276,7 +284,7 @@ def _tool(question: Question, permission: Permission, call: ToolCall, look: Look
         question.put((look.path(place.path), "AcpPath"))
         if _outside(place.path, look.session):
             question.put((_WHY["outside"], "AcpWarn"))
-    _text(question, facts.texts(call, whole=True), "")
+    put_text(question, facts.texts(call, whole=True), "")
     _raw(question, call.raw_input)
     _others(question, call)
     _words(question, permission, call, look)
@@ -292,7 +300,19 @@ def _others(question: Question, call: ToolCall) -> None:
             question.put((raw_line(item.raw), ""))
 
 
-_CONTENT = {"command": _command, "path": _path, "edit": _edit, "mode": _mode, "tool": _tool}
+def _elicitation(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:
+    assert isinstance(permission.subject, Elicitation)
+    elicitation.put_content(question, permission.subject, look)
+
+
+_CONTENT = {
+    "command": _command,
+    "path": _path,
+    "edit": _edit,
+    "mode": _mode,
+    "tool": _tool,
+    "elicitation": _elicitation,
+}
 
 
 def _counts(changed: list[facts.Hunks]) -> list[Segment]:
@@ -341,20 +361,12 @@ def _hunks(question: Question, changed: list[facts.Hunks], look: Look) -> None:
         question.hunks.append([first, len(question.lines) - 1])
 
 
-def _text(question: Question, text: str, group: str) -> None:
-    if not text.strip():
-        return
-    for line in safe_lines(text.strip("\r\n")):
-        for piece in split_long(line, CONTENT_BYTES):
-            question.put((piece, group))
-
-
 def _raw(question: Question, raw: Any) -> None:
     """The raw input, because it is what the tool will get."""
     if raw in (None, {}, [], ""):
         return
     if not isinstance(raw, dict):
-        _text(question, raw if isinstance(raw, str) else as_json(raw, 2), "")
+        put_text(question, raw if isinstance(raw, str) else as_json(raw, 2), "")
         return
     for key, value in raw.items():
         shown = value if isinstance(value, str) else as_json(value)
@@ -378,7 +390,7 @@ def _words(
         if not words or words in said or not says_more(words, call, look, *shown):
             continue
         said.append(words)
-        _text(question, f'{look.agent} says: "{words}"', group)
+        put_text(question, f'{look.agent} says: "{words}"', group)
 
 
 def says_more(words: str, call: ToolCall, look: Look, *shown: str) -> bool:

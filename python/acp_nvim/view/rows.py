@@ -9,7 +9,7 @@ from acp_nvim.session.entities import Block, Permission, ToolCall, UnknownConten
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import pad
 
-from . import facts
+from . import elicitation, facts
 from .block import Drawn, Fold, Lines, Segment, link
 from .content import block_line, hidden, raw_line
 from .look import Look, plural
@@ -113,6 +113,10 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
             if any(each is p for p in call.open_permissions)
         ]
         return f"waiting for you ({', '.join(numbers)})" if len(open_questions) > 1 else "waiting for you"
+    if (asked := facts.elicitation(call)) is not None and (
+        call.side == "client" or (asked.state == "opened" and not call.final)
+    ):
+        return elicitation.word(asked)
     if state == "failed":
         code = facts.exit_code(call) if facts.runs(call) else None
         why = f"exit {code}" if code else one_line(facts.signal(call) or "", 20)
@@ -184,6 +188,10 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
             question.put_options(body)
         body.links = [link(row, number, *target["item"]) for row, target in body.links]
         drawn.put_body(body, "question", look.icons)
+        return
+    if call.side == "client" and (asked := facts.elicitation(call)) is not None:
+        elicitation.put_answer(body, asked, look)
+        drawn.put_body(body, "output", look.icons)
         return
     if state == "rejected":
         return

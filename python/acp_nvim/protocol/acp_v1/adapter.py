@@ -24,6 +24,7 @@ from acp_nvim.session.ports import AgentError, Files, Questions, Sink, Terminals
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import connection as wire
 from acp_nvim.wire.acp_v1 import session as sessions
+from acp_nvim.wire.base import RequestId
 from acp_nvim.wire.decode import Codec
 from acp_nvim.wire.tolerant import WireError
 
@@ -49,7 +50,8 @@ class AcpV1:
     cut off by the end of the connection: it knows the process. ``mcp_servers``, ``mcp_problems`` and
     ``path`` as in mcp.Mcp, ``directories`` as in directories.further. ``mask`` takes secrets out of a JSON
     value that is shown.
-    ``observer`` is the trace's: (direction, line, note).
+    ``observer`` is the trace's: (direction, line, note). ``asker`` tells whose chat waits for the agent as
+    a whole: there stands what the agent asks before there is a session.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class AcpV1:
         path: str = os.defpath,
         mask: Callable[[Any], Any] = lambda value: value,
         directories: Sequence[str] = (),
+        asker: Callable[[], Session | None] = lambda: None,
         login: str = "log in with the agent's own program, then :AcpRestart",
     ) -> None:
         self.info: AgentInfo | None = None
@@ -79,7 +82,10 @@ class AcpV1:
         self._mask = mask
         self._links = Links()
         observe: Observer = observer or (lambda direction, data, text: None)
-        self._incoming = Incoming(self._links, sink, files, questions, terminals, observe)
+        self._asker = asker
+        self._incoming = Incoming(
+            self._links, sink, files, questions, terminals, observe, self._waiting
+        )
         self._lifecycle = Lifecycle(
             self._links,
             self._incoming,
@@ -309,6 +315,16 @@ class AcpV1:
         """Raise AgentError when the connection is lost."""
         if self._peer.lost is not None:
             raise AgentError(await self._lost(ConnectionLostError(self._peer.lost)))
+
+    def _waiting(self, id_: RequestId) -> tuple[Session, anyio.Event] | None:
+        """Whose chat waits for a request of ours, and what is set at its end."""
+        found = self._peer.waiting(id_)
+        if found is None:
+            return None
+        owner, params, over = found
+        link = self._links.known(getattr(params, "session_id", ""))
+        session = owner if isinstance(owner, Session) else link.session if link else self._asker()
+        return (session, over) if session is not None else None
 
     def _spawn(self, start: Callable[[], Awaitable[None]]) -> None:
         assert self._group is not None, "only run() receives requests"

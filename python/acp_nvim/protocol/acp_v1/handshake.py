@@ -22,6 +22,7 @@ def request() -> wire.InitializeRequest:
         client_capabilities=wire.ClientCapabilities(
             fs=wire.FileSystemCapabilities(read_text_file=True, write_text_file=True),
             terminal=True,
+            elicitation=wire.ElicitationCapabilities(form=Marker(), url=Marker()),
             meta=META,
             session=wire.ClientSessionCapabilities(
                 compaction=Marker(),

@@ -25,6 +25,7 @@ from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
 from acp_nvim.wire.acp_v1.content import TextContent
 
 from .display import terminal_events
+from .elicitation import Elicitations, Waiting
 from .failures import NOT_FOUND
 from .links import Link, Links
 from .permission import permission
@@ -49,6 +50,7 @@ class Incoming:
         questions: Questions,
         terminals: Terminals,
         observe: Observer,
+        waiting: Waiting,
     ) -> None:
         self._links = links
         self._sink = sink
@@ -56,9 +58,13 @@ class Incoming:
         self._questions = questions
         self._observe = observe
         self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
+        self._elicitations = Elicitations(links, sink, questions, self.flush, self._note, waiting)
 
     async def notification(self, method: str, params: Raw) -> None:
         """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, C08)."""
+        if method == "elicitation/complete":
+            self._elicitations.complete(params)
+            return
         if method != "session/update":
             self._note(f"{method} is unknown: ignored")
             return
@@ -75,6 +81,8 @@ class Incoming:
         match method:
             case "session/request_permission":
                 return await self._permission(params)
+            case "elicitation/create":
+                return await self._elicitations.create(params)
             case "fs/read_text_file":
                 return await self._read(params)
             case "fs/write_text_file":

@@ -16,6 +16,7 @@ from tests.unit.session.build import timeline
 
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.rpc import Direction
+from acp_nvim.session.elicitation import ACCEPT, Action, Content, Reply
 from acp_nvim.session.entities import Block, Item, Note, Permission, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened, TurnStarted
 from acp_nvim.session.ports import CommandLine, RequestError
@@ -127,6 +128,7 @@ class FakeQuestions:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.asked: list[Permission] = []
+        self.contents: dict[str, Content] = {}
         self._open: dict[str, tuple[Session, anyio.Event]] = {}
 
     async def ask(self, session: Session, permission: Permission) -> str | None:
@@ -143,8 +145,15 @@ class FakeQuestions:
             raise
         return permission.answer
 
-    def answer(self, question: str, option: str | None) -> None:
+    async def elicit(self, session: Session, permission: Permission) -> Reply:
+        option = await self.ask(session, permission)
+        action: Action = "cancel" if option is None else "accept" if option == ACCEPT else "decline"
+        return Reply(action, self.contents.get(permission.id))
+
+    def answer(self, question: str, option: str | None, content: Content | None = None) -> None:
         session, done = self._open.pop(question)
+        if content is not None:
+            self.contents[question] = content
         outcome = PermissionClosed(question, "selected" if option else "cancelled", option, "user")
         self._store.apply(session, outcome)
         done.set()
