@@ -8,6 +8,7 @@ local card = require('acp.question.card')
 local picker = require('acp.question.picker')
 local notice = require('acp.question.notice')
 local stage = require('acp.question.stage')
+local form = require('acp.question.form')
 
 local KINDS = { 'allow_once', 'allow_always', 'reject_once', 'reject_always' }
 
@@ -46,8 +47,8 @@ end
 ---@return acp.Question?
 local function target()
   local now, shown = card.get(), require('acp.diff').here()
-  if picker.question() then
-    return picker.question()
+  if picker.question() or form.question() then
+    return picker.question() or form.question()
   end
   local of_diff = shown and shown.question and queue.get(shown.question)
   if of_diff then
@@ -113,6 +114,7 @@ end
 local function on_screen(question)
   local now = card.get()
   return picker.question() == question
+    or form.question() == question
     or (now ~= nil and now.question == question)
     or require('acp.diff').here(question.id) ~= nil
 end
@@ -139,7 +141,7 @@ function M.permit(choice, options)
   choice = choice ~= nil and tostring(choice) or ''
   local question = target()
   if choice == '' then
-    question = card.get() and question or notice.question() or question or queue.of()[1]
+    question = (card.get() or form.question()) and question or notice.question() or question or queue.of()[1]
     if not question then
       return nil, 'no question is open'
     end
@@ -165,8 +167,7 @@ function M.permit(choice, options)
     return nil, reason
   end
   local blind = not on_screen(question)
-  stage.answer(question, index)
-  if blind then
+  if stage.answer(question, index) and blind then
     vim.schedule(function() -- after the redraw that takes the question away
       tell(question, index)
     end)
@@ -200,7 +201,7 @@ end
 ---@return string? reason
 function M.hide()
   local now = card.get()
-  local question = now and now.question or notice.question()
+  local question = form.question() or (now and now.question) or notice.question()
   if not question then
     return nil, 'no question is shown'
   end

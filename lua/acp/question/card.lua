@@ -159,6 +159,20 @@ local function ways(question)
   return found
 end
 
+---A footer of parts, as many as fit.
+---@param parts string[] the most important first
+---@param width integer
+---@return string
+function M.join(parts, width)
+  local between = require('acp.icons').kind() == 'ascii' and ' - ' or ' · '
+  local text
+  repeat
+    text = ' ' .. table.concat(parts, between) .. ' '
+    table.remove(parts)
+  until vim.fn.strdisplaywidth(text) <= width or #parts == 0
+  return text
+end
+
 ---@param now acp.Card
 ---@param width integer
 ---@return string
@@ -188,13 +202,7 @@ local function footer(now, width)
       end
     end
   end
-  local between = require('acp.icons').kind() == 'ascii' and ' - ' or ' · '
-  local text
-  repeat
-    text = ' ' .. table.concat(parts, between) .. ' '
-    table.remove(parts)
-  until vim.fn.strdisplaywidth(text) <= width or #parts == 0
-  return text
+  return M.join(parts, width)
 end
 
 ---@param question acp.Question
@@ -208,7 +216,7 @@ local function title(question, brief, width)
 end
 
 ---@return string|string[]
-local function border()
+function M.border()
   local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
   -- Title and footer need a place.
   if wanted == 'none' or wanted == 'shadow' then
@@ -221,7 +229,7 @@ local function border()
   return require('acp.icons').kind() == 'ascii' and { '+', '-', '+', '|', '+', '-', '+', '|' } or 'rounded'
 end
 
-local options = {
+M.options = {
   wrap = true,
   linebreak = false,
   breakindent = true,
@@ -325,7 +333,7 @@ function M.show(question)
     width = width,
     height = 1,
     style = 'minimal',
-    border = border(),
+    border = M.border(),
     title = title(question, brief, width),
     title_pos = 'left',
     focusable = false,
@@ -337,7 +345,7 @@ function M.show(question)
     config.border = 'rounded' -- a 'winborder' that cannot hold a title
     win = api.nvim_open_win(buf, false, config)
   end
-  for name, value in pairs(options) do
+  for name, value in pairs(M.options) do
     api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
   require('acp.chat.show').name_float(win, 'question')

@@ -49,6 +49,7 @@ local function listen(card, actions)
   for char in useless:gmatch('.') do
     map(buf, char == '<' and '<lt>' or char, '<Nop>')
   end
+  map(buf, 'gx', '<Nop>') -- an address in a question is there to be read
   local function answer(index)
     require('acp.question.card').refresh()
     if question.whole and question.options[index] then

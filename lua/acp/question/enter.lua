@@ -52,6 +52,14 @@ function M.go_home()
   end
 end
 
+---The focus goes from here to a form: from the chooser, or from where the user was.
+function M.away()
+  local now = card.get()
+  if not (now and now.win == api.nvim_get_current_win()) then
+    home = { win = api.nvim_get_current_win(), insert = api.nvim_get_mode().mode:find('^[iR]') ~= nil }
+  end
+end
+
 ---The chooser was left or closed by other means.
 function M.forget_home()
   home = nil

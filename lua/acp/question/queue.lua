@@ -19,12 +19,15 @@ local M = {}
 ---@field lines string[] the full content, without the options
 ---@field marks acp.QuestionMark[]
 ---@field options acp.QuestionOption[] in the agent's order
+---@field form? acp.Form what there is to fill in before its first option is an answer
+---@field draft? acp.FormDraft what the user has filled in so far
 ---@field hunks? [integer, integer][] rows the diff shows too, first to last; nil: there is no diff
 ---@field since? number milliseconds (uv.hrtime) when its card came on the screen
 ---@field whole? boolean its last line has been on the screen
 ---@field put_off? boolean the user closed it: it waits in its row until it is asked for
 ---@field wanted? boolean shown though its chat is not on the screen, because the user asked for it
 ---@field token? acp.Picker the picker whose choice counts
+---@field answered? boolean the user has answered it
 ---@field told? boolean the user was told that it waits (`notify.question`)
 
 local list = {} ---@type acp.Question[]

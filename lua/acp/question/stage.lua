@@ -10,6 +10,7 @@ local enter = require('acp.question.enter')
 local calm = require('acp.question.calm')
 local picker = require('acp.question.picker')
 local notice = require('acp.question.notice')
+local form = require('acp.question.form')
 local diff = require('acp.diff')
 
 local timer ---@type uv.uv_timer_t?
@@ -55,6 +56,9 @@ function M.drop(question)
   if now and now.question == question then
     take_down()
   end
+  if form.drop(question, question.answered == true) then
+    enter.go_home()
+  end
   diff.close_of(question.id)
   -- The screen without it first, then the next: nobody shall take the one for the other.
   vim.schedule(function()
@@ -63,14 +67,36 @@ function M.drop(question)
   end)
 end
 
+---The user wants to fill in what the question asks for.
+---@param question acp.Question
+local function fill_in(question)
+  picker.release()
+  question.token, question.put_off, question.wanted = nil, nil, true
+  if form.question() ~= question then
+    enter.away()
+  end
+  card.close()
+  notice.close()
+  form.begin(question)
+  later()
+end
+
 ---@param question acp.Question
 ---@param index integer in the agent's order; 0 cancels
+---@return boolean answered not so if there is a form to be filled in first: it is opened
 function M.answer(question, index)
-  if not queue.remove(question.id) then
-    return
+  local option = question.options[index]
+  if question.form and option and option.id == 'accept' then
+    fill_in(question)
+    return false
   end
+  if not queue.remove(question.id) then
+    return false
+  end
+  question.answered = true
   require('acp.host').event('answer', { id = question.id, index = index, by = 'user' })
   M.drop(question)
+  return true
 end
 
 ---Take a question off the screen. It waits in its row.
@@ -83,6 +109,15 @@ function M.put_off(question)
   local now = card.get()
   if now and now.question == question then
     take_down()
+  end
+  if form.question() == question then
+    local here = require('acp.question.page').focused()
+    form.close()
+    if here then
+      enter.go_home()
+    else
+      enter.forget_home()
+    end
   end
   diff.close_of(question.id)
   later()
@@ -112,6 +147,10 @@ function M.pick(question)
   if now and now.entered and now.question == question then
     return
   end
+  if form.question() == question then
+    form.begin(question)
+    return
+  end
   picker.release()
   question.put_off, question.wanted = nil, true
   if now and now.question ~= question then
@@ -139,7 +178,7 @@ end
 
 ---Enter the question that is due, if the user rests in the right place.
 local function attempt()
-  if enter.busy() then
+  if enter.busy() or form.question() then
     return
   end
   local asked, now = picker.question(), card.get()
@@ -283,6 +322,12 @@ function M.update()
   follow_focus()
   local question = due()
   watch_mode(#queue.of() > 0)
+  if form.update() then
+    watch(true)
+    notice.close()
+    card.close()
+    return
+  end
   watch(#vim.tbl_filter(function(each)
     return not each.put_off or each.wanted
   end, queue.of()) > 0)
@@ -308,6 +353,7 @@ function M.update()
   M.poke()
 end
 
+form.on = { answer = M.answer, put_off = M.put_off, home = enter.go_home }
 enter.on = { answer = M.answer, dismissed = dismissed, later = later }
 diff.on.closed = function(id)
   local question = queue.get(id)
