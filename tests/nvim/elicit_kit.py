@@ -70,6 +70,10 @@ class Asked:
     def focused(self) -> bool:
         return bool(self.screen.lua("return require('acp.question.page').focused()"))
 
+    def shown(self) -> bool:
+        """Whether the form is on a screen."""
+        return bool(self.screen.lua("return require('acp.question.page').get() ~= nil"))
+
     def mode(self) -> str:
         return str(self.screen.api.get_mode()["mode"])
 

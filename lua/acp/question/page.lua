@@ -36,6 +36,7 @@ local REST_MS = 250
 ---@field win integer
 ---@field input_buf? integer
 ---@field input_win? integer
+---@field from? integer the window it was entered from
 ---@field room? integer rows left free for it
 ---@field places table<integer, acp.PageRow> by line from 1
 
@@ -342,21 +343,37 @@ function M.redraw(spec)
   end
 end
 
+---Enter a window of ours. From there <C-w>p goes to where the user came from, not through our own windows.
+---@param now acp.Page
+---@param win integer
+local function enter(now, win)
+  if api.nvim_get_current_win() ~= now.from and valid(now.from) and M.focused() then
+    local ignored = vim.o.eventignore
+    vim.o.eventignore = 'all'
+    api.nvim_set_current_win(now.from)
+    vim.o.eventignore = ignored
+  end
+  api.nvim_set_current_win(win)
+end
+
 ---Go there: to the line, ready to type, or to the rows.
 function M.focus()
   local now = M.get()
   if not now then
     return
   end
-  if now.input_win then
-    api.nvim_set_current_win(now.input_win)
+  if not M.focused() then
+    now.from = api.nvim_get_current_win()
+  end
+  if valid(now.input_win) then
+    enter(now, now.input_win --[[@as integer]])
     local last = api.nvim_buf_line_count(now.input_buf)
     local text = api.nvim_buf_get_lines(now.input_buf, last - 1, last, false)[1]
     api.nvim_win_set_cursor(now.input_win, { last, #text })
     vim.cmd('startinsert!')
     return
   end
-  api.nvim_set_current_win(now.win)
+  enter(now, now.win)
   if api.nvim_get_mode().mode:find('^[iR]') then
     vim.cmd('stopinsert') -- a float entered from Insert mode would stay in it
   end
@@ -397,13 +414,14 @@ function M.layout()
   if not now then
     return
   end
+  local input_win = valid(now.input_win) and now.input_win or nil -- it may just have been closed
   local place = require('acp.question.place')
   local width = place.box(now.chat, 1).width
   local spec, input_rows = now.spec, 0
   api.nvim_win_set_config(now.win, { width = width })
-  if now.input_win then
-    api.nvim_win_set_config(now.input_win, { width = width })
-    input_rows = math.min(MOST_ROWS, api.nvim_win_text_height(now.input_win, {}).all)
+  if input_win then
+    api.nvim_win_set_config(input_win, { width = width })
+    input_rows = math.min(MOST_ROWS, api.nvim_win_text_height(input_win, {}).all)
     make_room(now, input_rows)
   end
   local rows = api.nvim_win_text_height(now.win, {}).all
@@ -419,8 +437,8 @@ function M.layout()
     title = ' ' .. message.cut(spec.title, math.max(box.width - 2, 1)) .. ' ',
     title_pos = 'left',
   })
-  if now.input_win then
-    api.nvim_win_set_config(now.input_win, {
+  if input_win then
+    api.nvim_win_set_config(input_win, {
       relative = 'win',
       win = now.win,
       row = math.max(height - input_rows, 0),

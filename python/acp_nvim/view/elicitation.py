@@ -174,22 +174,22 @@ def constraint(field: FormField) -> str:
         case "text":
             words.append(_FORMATS.get(field.format, one_line(field.format)) if field.format else "")
             if (least, most) != (None, None) and (least, most) != ("0", None):
-                words.append(f"{_between(least if least != '0' else None, most)} characters")
+                words.append(f"{_between(least if least != '0' else None, most, 'fewer')} characters")
             if field.pattern:
                 words.append(f"matching {one_line(field.pattern)}")
         case "choices":
-            words.append(f"choose {_between(least, most) or 'any'}")
+            words.append(f"choose {_between(least, most, 'fewer') or 'any'}")
         case _:
             pass
     return ", ".join(each for each in words if each)
 
 
-def _between(least: str | None, most: str | None) -> str:
+def _between(least: str | None, most: str | None, less: str = "less") -> str:
     if least is not None and most is not None:
         return least if least == most else f"{least} to {most}"
     if least is not None:
         return f"{least} or more"
-    return f"{most} or less" if most is not None else ""
+    return f"{most} or {less}" if most is not None else ""
 
 
 def number(value: float) -> str:

@@ -41,3 +41,32 @@ def test_no_value_survives(value: str, before: str, after: str) -> None:
     secrets = Secrets()
     secrets.add([value])
     assert value not in secrets.mask(before + value + after).replace(MASK, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text", "expected"),
+    [
+        ("pin", "1234", '{"pin": "1234"}', f'{{"pin": "{MASK}"}}'),
+        ("pin", 1234, '  "pin": 1234,', f'  "pin": "{MASK}",'),
+        ("pin", 1234, '{"pin":1234,"port":1234}', f'{{"pin":"{MASK}","port":1234}}'),
+        ("pin", 12, '"pin": 123', '"pin": 123'),
+        ("a.b", 'q"', json.dumps({"a.b": 'q"'}), f'{{"a.b": "{MASK}"}}'),
+        ("clé", "é", json.dumps({"clé": "é"}), f'{{"cl\\u00e9": "{MASK}"}}'),
+        ("clé", "é", json.dumps({"clé": "é"}, ensure_ascii=False), f'{{"clé": "{MASK}"}}'),
+        ("pin", "12", "pin 12", "pin 12"),
+    ],
+)
+def test_a_short_value_is_masked_where_it_was_filled_in(
+    name: str, value: str | float, text: str, expected: str
+) -> None:
+    secrets = Secrets()
+    secrets.add_member(name, value)
+    assert secrets.mask(text) == expected
+
+
+def test_a_value_of_several_lines_is_masked_as_json_writes_it() -> None:
+    secrets = Secrets()
+    secrets.add(["first line\nsecond\tline\u00e9"])
+    assert secrets.mask(json.dumps("first line\nsecond\tline\u00e9")) == f'"{MASK}"'
+    text = json.dumps("first line\nsecond\tline\u00e9", ensure_ascii=False)
+    assert secrets.mask(text) == f'"{MASK}"'

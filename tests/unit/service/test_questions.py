@@ -6,7 +6,8 @@ import anyio
 import pytest
 from tests.unit.service.helpers import OPTIONS, Room
 
-from acp_nvim.session.entities import Permission, Session
+from acp_nvim.session.elicitation import Elicitation, Form, FormField, Reply
+from acp_nvim.session.entities import Permission, PermissionOption, Session
 
 pytestmark = pytest.mark.anyio
 
@@ -180,3 +181,69 @@ async def test_thirty_sessions_with_thirty_questions_each() -> None:
     assert len(asking.answers) == 900
     assert all(answer == OPTIONS[int(name[1:]) % 2].id for name, answer in asking.answers)
     assert len(room.closings()) == 900
+
+
+FORM = Form((FormField("name", "text"), FormField("password", "text")))
+
+
+def form(call: str | None = None, fields: Form = FORM) -> Permission:
+    options = [PermissionOption("accept", "Answer", "other"), PermissionOption("decline", "Decline", "other")]
+    return Permission("", options, subject=Elicitation("m", fields, tool_call_id=call), tool_call_id=call)
+
+
+async def elicit(room: Room, session: Session, permission: Permission, replies: list[Reply]) -> None:
+    replies.append(await room.questions.elicit(session, permission))
+
+
+@pytest.mark.req("V1-202")
+async def test_a_form_is_answered_with_its_content_only() -> None:
+    room, replies = Room(), list[Reply]()
+    session = room.session()
+    async with anyio.create_task_group() as group:
+        group.start_soon(elicit, room, session, asked := form(), replies)
+        await room.until(lambda: room.shown)
+        assert not room.questions.answer("q1", 1), "there is something to fill in"
+        assert not room.questions.fill("q9", {})
+        assert room.questions.find("q1") is asked
+        assert room.questions.fill("q1", {"name": "Ann", "password": "hunter2"})
+        assert not room.questions.fill("q1", {"name": "Bob"})
+    assert replies == [Reply("accept", {"name": "Ann", "password": "hunter2"})]
+    assert room.questions.find("q1") is None
+    assert isinstance(asked.subject, Elicitation)
+    assert asked.subject.content == {"name": "Ann"}  # the model does not keep what looks secret
+
+
+@pytest.mark.parametrize(("index", "action"), [(2, "decline"), (0, "cancel")])
+@pytest.mark.req("V1-202")
+async def test_a_form_is_declined_or_cancelled(index: int, action: str) -> None:
+    room, replies = Room(), list[Reply]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(elicit, room, room.session(), form(), replies)
+        await room.until(lambda: room.shown)
+        assert room.questions.answer("q1", index)
+    assert [(reply.action, reply.content) for reply in replies] == [(action, None)]
+
+
+@pytest.mark.req("V1-202")
+async def test_a_form_without_fields_is_accepted_by_a_word() -> None:
+    room, replies = Room(), list[Reply]()
+    async with anyio.create_task_group() as group:
+        group.start_soon(elicit, room, room.session(), form(fields=Form()), replies)
+        await room.until(lambda: room.shown)
+        assert room.questions.answer("q1", 1)
+    assert replies == [Reply("accept", {})]
+
+
+@pytest.mark.req("V1-208")
+async def test_a_form_of_the_session_outlives_the_turn_but_no_cancel() -> None:
+    room, replies = Room(), list[Reply]()
+    session = room.session()
+    async with anyio.create_task_group() as group:
+        group.start_soon(elicit, room, session, form(), replies)
+        group.start_soon(elicit, room, session, form("t1"), replies)
+        await room.until(lambda: len(room.shown) == 2)
+        room.questions.cancel_all(session, "agent")
+        await room.until(lambda: len(replies) == 1)
+        assert [each.id for each in room.questions.open()] == ["q1"]
+        room.questions.cancel_all(session, "cancel")
+    assert [reply.action for reply in replies] == ["cancel", "cancel"]

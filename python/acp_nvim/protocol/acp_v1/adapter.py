@@ -83,9 +83,7 @@ class AcpV1:
         self._links = Links()
         observe: Observer = observer or (lambda direction, data, text: None)
         self._asker = asker
-        self._incoming = Incoming(
-            self._links, sink, files, questions, terminals, observe, self._waiting
-        )
+        self._incoming = Incoming(self._links, sink, files, questions, terminals, observe, self._waiting)
         self._lifecycle = Lifecycle(
             self._links,
             self._incoming,

@@ -45,6 +45,7 @@ async def test_we_offer_exactly_what_is_there() -> None:
                     "clientCapabilities": {
                         "fs": {"readTextFile": True, "writeTextFile": True},
                         "terminal": True,
+                        "elicitation": {"form": {}, "url": {}},
                         "_meta": {"terminal_output": True, "terminal_output_delta": True},
                         "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
                     },

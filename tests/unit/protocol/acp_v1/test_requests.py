@@ -197,7 +197,7 @@ async def test_files_are_written() -> None:
         ("fs/write_text_file", {"path": "/ws/a", "content": "", "sessionId": "r9"}, -32002),
         ("fs/read_text_file", {}, -32602),
         ("fs/write_text_file", {"path": "/ws/a"}, -32602),
-        ("elicitation/create", {"mode": "form", "message": "m"}, -32601),
+        ("elicitation/create", {"mode": "form", "message": "m"}, -32602),
         ("_x.ai/anything", {}, -32601),
     ],
 )

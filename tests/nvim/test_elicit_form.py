@@ -1,0 +1,509 @@
+"""Forms of an agent, filled in by the user: one field at a time, looked through, sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.agents.fixtures import Json, MakeAgent
+from tests.nvim.cases.kit import ask
+from tests.nvim.elicit_kit import Asked, asked, form
+from tests.plugin import StartScreen, eventually
+
+NAME = {"name": {"type": "string", "title": "Your name"}}
+ACCEPT, DECLINE, CANCEL = {"action": "accept"}, {"action": "decline"}, {"action": "cancel"}
+
+
+def type_in(made: Asked, *keys: str) -> None:
+    """Type, and give Neovim and the host the time to react, as people do."""
+    for each in keys:
+        made.screen.keys(each)
+        made.screen.lua("vim.wait(60)")
+
+
+def send(made: Asked) -> None:
+    made.screen.wait("1 sends")
+    made.rest()
+    made.screen.keys("1")
+
+
+@pytest.mark.req("V1-199", "V1-200", "V1-201", "V1-202")
+def test_every_kind_of_field(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(required=["name", "sizes"]))
+    made.chat.wait("? ask    Please tell me  waiting for you")
+    made.begin()
+    made.screen.wait("x wants to ask you something, 1 of 6")
+    made.screen.wait("Your name  required")
+    made.screen.wait("2 to 20 characters")
+    type_in(made, "Ann<CR>")
+    made.screen.wait("a whole number, 1 to 65535")
+    made.screen.wait("8080")  # the default
+    type_in(made, "<C-u>443<CR>")
+    made.screen.wait("How much of it")
+    type_in(made, "0.5<CR>")
+    made.screen.wait("2  ● No")
+    type_in(made, "1")
+    made.screen.wait("1    Red  like blood")
+    type_in(made, "2")
+    made.screen.wait("choose 1 or more")
+    type_in(made, "1", "3", "3", "j<Space>", "<CR>")
+    screen = made.screen.wait("This is sent to x:")
+    rows = ["Your name: Ann", "Port: 443", "ratio: 0.5", "Public?: Yes", "Colour: Blue", "sizes: s, m"]
+    for row in rows:
+        assert row in screen
+    send(made)
+    content = {"name": "Ann", "port": 443, "ratio": 0.5, "public": True, "colour": "b", "sizes": ["s", "m"]}
+    assert made.answer() == {**ACCEPT, "content": content}
+    made.chat.wait_turn()
+    text = made.chat.wait("✓ ask    Please tell me  answered by you")
+    assert "  │ Your name: Ann\n  │ Port: 443" in text
+    assert made.chat.status()["pending"] == 0
+    assert not made.focused()
+    assert made.screen.messages() == ""
+
+
+@pytest.mark.req("V1-201")
+def test_defaults_are_sent_and_what_is_left_out_is_not(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form())
+    made.begin()
+    type_in(made, "<CR>", "<CR>", "<CR>", "<CR>", "<CR>", "<CR>")
+    made.screen.wait("Your name: (left out)")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"port": 8080, "public": False}}
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "reason", "better", "value"),
+    [
+        ({"type": "string"}, "", "K must be filled in", "x", "x"),
+        ({"type": "integer", "maximum": 9}, "10", "K must be 9 or less", "<C-u>9", 9),
+        ({"type": "integer"}, "ten", "K must be a whole number", "<C-u>10", 10),
+        ({"type": "string", "format": "email"}, "ann", "K must be an email address", "@b.c", "ann@b.c"),
+        ({"type": "string", "pattern": "^[A-Z]+$"}, "ab", "K does not have the form", "<C-u>AB", "AB"),
+    ],
+)
+@pytest.mark.req("V1-201")
+def test_what_is_wrong_is_said_at_once(
+    start_screen: StartScreen,
+    agent: MakeAgent,
+    field: Json,
+    typed: str,
+    reason: str,
+    better: str,
+    value: Any,
+) -> None:
+    fields = {"k": {**field, "title": "K"}, "last": {"type": "string", "title": "Last"}}
+    made = asked(start_screen, agent, form(properties=fields, required=["k"]))
+    made.begin()
+    made.screen.keys(f"{typed}<CR>")
+    made.screen.wait(reason)
+    assert made.mode() == "i"
+    made.screen.keys(f"{better}<CR>")
+    made.screen.wait("Last  may be left out")
+    made.screen.keys("<CR>")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"k": value}}
+
+
+def test_who_types_on_is_not_called_back(start_screen: StartScreen, agent: MakeAgent) -> None:
+    """The keys are for the next field; the page of all values says what is wrong, and does not send it."""
+    fields = {"port": {"type": "integer", "title": "Port"}, **NAME}
+    made = asked(start_screen, agent, form(properties=fields))
+    made.begin()
+    made.screen.keys("x<CR>Ann<CR>")
+    made.screen.wait("✗ must be a whole number")
+    screen = made.screen.wait("1  Change what is wrong")
+    assert "Your name: Ann" in screen
+    made.rest()
+    made.screen.keys("1")
+    made.screen.wait("✗ Port must be a whole number")
+    type_in(made, "<BS>7<CR>")
+    made.screen.wait("Port: 7")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"port": 7, "name": "Ann"}}
+
+
+@pytest.mark.req("V1-200")
+def test_back_forward_and_changed_at_the_end(start_screen: StartScreen, agent: MakeAgent) -> None:
+    fields = {"a": {"type": "string", "title": "First"}, "b": {"type": "boolean", "title": "Second"}}
+    made = asked(start_screen, agent, form(properties=fields))
+    made.begin()
+    type_in(made, "one<Tab>")
+    made.screen.wait("Second  may be left out")
+    type_in(made, "<S-Tab>")
+    made.screen.wait("First  may be left out")
+    type_in(made, " two<CR>", "<Tab>")
+    made.screen.wait("First: one two")
+    type_in(made, "<S-Tab>")
+    made.screen.wait("Second  may be left out")
+    type_in(made, "1")
+    made.screen.wait("Second: Yes")
+    type_in(made, "gg", "jj<CR>")  # on the row of the first field
+    made.screen.wait("First  may be left out")
+    type_in(made, "!<CR>")
+    made.screen.wait("First: one two!")  # back at once, not through the others
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"a": "one two!", "b": True}}
+
+
+@pytest.mark.req("V1-199", "V1-202")
+@pytest.mark.parametrize(("choice", "result"), [("2", DECLINE), ("cancel", CANCEL)])
+def test_declined_or_cancelled(
+    start_screen: StartScreen, agent: MakeAgent, choice: str, result: Json
+) -> None:
+    made = asked(start_screen, agent, form())
+    made.begin()
+    type_in(made, "Ann")
+    made.screen.lua("assert(require('acp').permit(...))", choice)
+    assert made.answer() == result
+    eventually(lambda: not made.focused())
+    assert made.mode() == "n"
+    made.chat.wait_turn()
+    assert made.screen.messages() == ""
+
+
+def test_declined_at_the_end(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties=NAME))
+    made.begin()
+    type_in(made, "Ann<CR>")
+    made.screen.wait("2  Decline")
+    made.rest()
+    made.screen.keys("2")
+    assert made.answer() == DECLINE
+    made.chat.wait("– ask    Please tell me  declined by you")
+
+
+LEAVE = ["<Esc><Esc>", "<Esc>q", "<Esc>:q<CR>", "<Esc>:bwipeout!<CR>", "<Esc><C-w>p<C-w>o"]
+
+
+@pytest.mark.parametrize("keys", LEAVE)
+def test_left_in_any_way_it_stays_open_with_its_values(
+    start_screen: StartScreen, agent: MakeAgent, keys: str
+) -> None:
+    made = asked(start_screen, agent, form())
+    made.begin()
+    type_in(made, "Ann<CR>", "<C-u>99", keys)
+    eventually(lambda: not made.shown())
+    assert made.agent.responses("f1") == []
+    assert made.chat.status()["pending"] == 1
+    assert made.mode() == "n"
+    made.chat.focus()
+    made.screen.keys("<Esc>")
+    assert made.screen.lua("return require('acp').permit()")
+    made.screen.wait("1  Answer (goes on)")
+    made.screen.wait("1-2 answers")
+    eventually(lambda: made.screen.funcs.maparg("?", "n", False, True).get("desc"))
+    made.screen.keys("1")
+    screen = made.screen.wait("2 of 6")
+    assert "99" in screen
+    type_in(made, "<S-Tab>")
+    made.screen.wait("Ann")
+
+
+def test_the_focus_comes_home(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties=NAME))
+    made.chat.wait_pending(1)
+    made.screen.wait("AcpPermit answers")
+    made.screen.keys("<C-w>t")
+    code = made.screen.api.get_current_win()
+    made.screen.lua("assert(require('acp').permit('1'))")
+    eventually(lambda: made.mode() == "i" and made.focused())
+    type_in(made, "Ann<CR>")
+    send(made)
+    made.answer()
+    eventually(lambda: made.screen.api.get_current_win() == code)
+    assert made.mode() == "n"
+
+
+@pytest.mark.req("V1-208")
+def test_a_cancelled_turn_takes_the_form_away(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(
+        start_screen,
+        agent,
+        form(),
+        on={"session/cancel": []},
+    )
+    made.begin()
+    type_in(made, "Ann", "<Esc>")
+    made.chat.screen.lua("assert(require('acp').cancel())")
+    assert made.answer() == CANCEL
+    eventually(lambda: not made.shown())
+    made.chat.wait("cancelled")
+
+
+@pytest.mark.req("V1-85", "V1-208")
+def test_withdrawn_while_the_user_types_the_keys_go_nowhere_else(
+    start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    cancel = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "f1"}}
+    made = asked(start_screen, agent, form(), {"wait": "_go"}, {"send": cancel}, on={"_go": []})
+    made.begin()
+    type_in(made, "Ann")
+    made.screen.lua("require('acp.question').close('q1', 'withdrawn')")
+    made.screen.wait("x has taken the question back")
+    type_in(made, "dd", "1")
+    assert made.mode() == "i"
+    made.screen.wait("Anndd1")
+    type_in(made, "<Esc>", "<Esc>")
+    eventually(lambda: not made.shown())
+    assert made.mode() == "n"
+    assert made.screen.lua("return vim.api.nvim_buf_get_name(0)").endswith("/prompt")
+    assert made.chat.prompt() == ""
+
+
+def test_two_forms_and_a_permission(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(
+        start_screen,
+        agent,
+        form("f1", NAME),
+        ask("p1", {"toolCallId": "t1", "title": "npm test", "kind": "execute"}),
+        form("f2", NAME, message="Another"),
+        {"await": "f1"},
+        {"await": "p1"},
+        ident="f2",
+    )
+    made.chat.wait_pending(3)
+    made.screen.wait("AcpPermit answers")
+    made.chat.permit("1")
+    eventually(made.focused)
+    type_in(made, "Ann<CR>")
+    send(made)
+    assert made.answer("f1") == {**ACCEPT, "content": {"name": "Ann"}}
+    made.screen.wait("x wants to run a command")
+    assert made.agent.responses("f2") == made.agent.responses("p1") == []
+    made.screen.lua("assert(require('acp').permit('allow_once'))")
+    made.agent.response("p1")
+    made.screen.wait("Another")
+    made.screen.lua("assert(require('acp').permit('1'))")
+    eventually(made.focused)
+    type_in(made, "Bob<CR>")
+    send(made)
+    assert made.answer("f2") == {**ACCEPT, "content": {"name": "Bob"}}
+    made.chat.wait_turn()
+
+
+def test_a_question_that_comes_meanwhile_waits(start_screen: StartScreen, agent: MakeAgent) -> None:
+    late = [{"sleep": 700}, ask("p1", {"toolCallId": "t1", "title": "npm test", "kind": "execute"})]
+    settings = {"permission": {"open": "always"}}
+    made = asked(start_screen, agent, form(properties=NAME), *late, settings=settings, ident="p1")
+    made.screen.wait("1-2 answers")
+    eventually(lambda: made.screen.funcs.maparg("?", "n", False, True).get("desc"))
+    made.screen.keys("1")
+    eventually(made.focused)
+    type_in(made, "Ann")
+    made.chat.wait_pending(2)
+    made.screen.lua("vim.wait(600)")
+    assert made.focused()
+    type_in(made, "1<CR>")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"name": "Ann1"}}
+    made.screen.wait("x wants to run a command")
+    assert made.agent.responses("p1") == []
+
+
+def test_lines_of_a_default_are_kept_and_more_can_be_typed(
+    start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    default = "one\r\ntwo\n"
+    fields = {
+        "a": {"type": "string", "title": "First", "default": default},
+        "b": {"type": "string", "title": "Second", "default": "x\ny"},
+    }
+    made = asked(start_screen, agent, form(properties=fields))
+    made.begin()
+    made.screen.wait("two")
+    type_in(made, "<CR>", "<C-j>z<CR>")
+    screen = made.screen.wait("This is sent to x:")
+    assert "Second:" in screen
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"a": default, "b": "x\ny\nz"}}
+
+
+def test_thirty_fields_with_long_texts(start_screen: StartScreen, agent: MakeAgent) -> None:
+    words = "word " * 200
+    fields = {
+        f"k{n}": {"type": "string", "title": f"Field {n}", "description": words, "default": f"v{n} {words}"}
+        for n in range(1, 31)
+    }
+    made = asked(start_screen, agent, form(properties=fields, message=words), size=(100, 30))
+    made.chat.wait_pending(1)
+    made.chat.permit("1")
+    eventually(made.focused)
+    for n in range(1, 31):
+        made.screen.wait(f"{n} of 30")
+        made.screen.keys("<CR>")
+    made.screen.wait("1 sends")
+    made.rest()
+    made.screen.keys("1")
+    assert made.answer()["content"] == {f"k{n}": f"v{n} {words}" for n in range(1, 31)}
+
+
+@pytest.mark.req("V1-203")
+def test_what_cannot_be_filled_in_is_named_and_left_out(start_screen: StartScreen, agent: MakeAgent) -> None:
+    fields = {**NAME, "odd": {"type": "_colour", "title": "Odd one", "default": "red"}}
+    made = asked(start_screen, agent, form(properties=fields))
+    made.chat.wait("- Odd one (cannot be filled in here)")
+    made.begin()
+    made.screen.wait("1 of 1")
+    type_in(made, "Ann<CR>")
+    made.screen.wait("Odd one: cannot be filled in here")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"name": "Ann"}}
+
+
+@pytest.mark.req("V1-203")
+def test_a_form_that_cannot_be_filled_in_can_be_declined(start_screen: StartScreen, agent: MakeAgent) -> None:
+    fields = {**NAME, "odd": {"type": "_colour", "title": "Odd one"}}
+    made = asked(start_screen, agent, form(properties=fields, required=["odd"]))
+    made.chat.wait("This form cannot be filled in here: it requires Odd one.")
+    made.screen.wait("1  Decline")
+    made.chat.permit("1")
+    assert made.answer() == DECLINE
+
+
+def test_an_empty_form_takes_a_word(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties={}))
+    made.screen.wait("1  Accept")
+    made.chat.permit("1")
+    assert made.answer() == {**ACCEPT, "content": {}}
+
+
+@pytest.mark.parametrize("value", ["hunter2-and-more", "1234"])
+def test_what_looks_secret_is_hidden(start_screen: StartScreen, agent: MakeAgent, value: str) -> None:
+    fields = {"pw": {"type": "string", "title": "Password"}, **NAME}
+    made = asked(start_screen, agent, form(properties=fields))
+    made.begin()
+    made.screen.wait("hidden here and in :AcpTrace")
+    type_in(made, value)
+    assert value not in made.screen.wait("•" * len(value))
+    type_in(made, "<CR>", "Ann<CR>")
+    assert value not in made.screen.wait("Password: •••")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"pw": value, "name": "Ann"}}
+    assert value not in made.chat.wait("  │ Password: •••")
+    made.screen.command("AcpTrace x")
+    row = eventually(
+        lambda: [n for n, line in enumerate(made.screen.lines(), 1) if "→ elicitation/create" in line]
+    )[-1]
+    made.screen.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", row)
+    made.screen.keys("<CR>")
+    eventually(lambda: '"action": "accept"' in "\n".join(made.screen.lines()))
+    shown = "\n".join(made.screen.lines())
+    assert '"pw": "•••"' in shown
+    assert '"name": "Ann"' in shown
+
+
+def test_keys_in_quick_succession_do_not_send(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties=NAME))
+    made.begin()
+    made.screen.keys("A<CR>1122" + "<CR>" * 8)
+    made.screen.wait("1 sends")
+    made.screen.lua("vim.wait(300)")
+    assert made.agent.responses("f1") == []
+    made.screen.keys("1")
+    assert made.answer() == {**ACCEPT, "content": {"name": "A"}}
+
+
+def test_nothing_opens_while_the_user_works_elsewhere(start_screen: StartScreen, agent: MakeAgent) -> None:
+    settings = {"permission": {"open": "always"}}
+    actions = [{"sleep": 300}, form(properties=NAME)]
+    made = asked(start_screen, agent, *actions, settings=settings)
+    made.screen.keys("<C-w>ti")
+    for char in "some text 1 2":
+        made.screen.keys(char if char != " " else "<Space>")
+        made.screen.lua("vim.wait(60)")
+    made.chat.wait_pending(1)
+    assert made.screen.lua("return vim.api.nvim_get_current_line()") == "some text 1 2"
+    made.screen.lua("vim.wait(500)")
+    assert made.mode() == "i"
+    assert made.agent.responses("f1") == []
+
+
+PICKERS = {
+    "first": "vim.ui.select = function(items, _, done) vim.schedule(function() done(items[1], 1) end) end",
+    "never": "vim.ui.select = function() _G.picked = (_G.picked or 0) + 1 end",
+    "throws": "vim.ui.select = function() error('no') end",
+}
+INPUT = "vim.ui.input = function() error('not to be used') end"
+
+
+@pytest.mark.parametrize("picker", ["first", "never"])
+def test_the_users_own_picker(start_screen: StartScreen, agent: MakeAgent, picker: str) -> None:
+    """It is asked what to do; the form itself is ours, so that nothing typed can be lost in it."""
+    made = asked(start_screen, agent, form(properties=NAME), init=f"{PICKERS[picker]}\n{INPUT}")
+    made.chat.wait_pending(1)
+    made.chat.go()
+    made.screen.keys("<Esc>")
+    made.screen.lua("assert(require('acp').permit())")
+    if picker == "never":
+        eventually(lambda: made.screen.lua("return _G.picked") == 1)
+        assert not made.focused()
+        made.screen.lua("assert(require('acp').permit('1'))")
+    eventually(made.focused, message=made.screen.text)
+    type_in(made, "Ann<CR>")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"name": "Ann"}}
+
+
+def test_left_for_the_code_and_entered_again(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties=NAME))
+    made.begin()
+    type_in(made, "An<Esc>", "<C-w>t")
+    assert not made.focused()
+    made.screen.wait("An")
+    type_in(made, "ihello<Esc>")
+    assert made.screen.lua("return vim.api.nvim_get_current_line()") == "hello"
+    made.screen.lua("assert(require('acp').permit())")
+    eventually(lambda: made.focused() and made.mode() == "i")
+    type_in(made, "n<CR>")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"name": "Ann"}}
+
+
+def test_another_tab_page(start_screen: StartScreen, agent: MakeAgent) -> None:
+    made = asked(start_screen, agent, form(properties=NAME))
+    made.begin()
+    type_in(made, "An<Esc>", ":tabnew<CR>")
+    eventually(lambda: not made.shown())
+    made.screen.wait("1  Answer (goes on)")  # asked for, so shown where the user is
+    made.screen.keys("gt")
+    made.screen.wait("1  Answer (goes on)")
+    made.chat.permit("1")
+    eventually(made.focused)
+    type_in(made, "n<CR>")
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"name": "Ann"}}
+
+
+def test_what_the_agent_says_is_only_text(start_screen: StartScreen, agent: MakeAgent) -> None:
+    bad = "a\x1b[31m\u202e\nb\x07"
+    fields = {
+        "k": {"type": "string", "title": bad, "description": bad, "default": "d\x1b]52;c;x\x07"},
+        "c": {
+            "type": "string",
+            "title": bad,
+            "oneOf": [{"const": "1", "title": bad, "description": bad}],
+        },
+        "odd": {"type": bad, "title": bad},
+    }
+    made = asked(start_screen, agent, form(properties=fields, message=bad))
+    made.chat.wait("? ask    a^[[31m<U+202E> b^G")
+    made.begin()
+    made.screen.wait("a^[[31m<U+202E> b^G  may be left out")
+    type_in(made, "<CR>", "1")
+    made.screen.wait("1 sends")
+    screen = made.screen.text()
+    assert "\x1b" not in screen and "\u202e" not in screen and "\x07" not in screen
+    send(made)
+    assert made.answer() == {**ACCEPT, "content": {"k": "d\x1b]52;c;x\x07", "c": "1"}}
+
+
+@pytest.mark.parametrize("options", [{"size": (60, 14)}, {"size": (200, 50)}])
+def test_small_and_large_screens(start_screen: StartScreen, agent: MakeAgent, options: Json) -> None:
+    made = asked(start_screen, agent, form(), **options)
+    made.chat.wait_pending(1)
+    made.chat.permit("1")
+    eventually(made.focused)
+    type_in(made, "Ann", "<CR>", "<CR>", "<CR>", "<CR>", "<CR>", "<CR>")
+    send(made)
+    assert made.answer()["content"]["name"] == "Ann"
