@@ -6,7 +6,7 @@ local WAIT_MS = 3000
 
 ---@param why string
 local function failed(why)
-  require('acp.message').warn('no browser could be opened: copy the address from the chat', { why })
+  require('acp.message').warn('no browser could be opened: copy the address from its row in the chat', { why })
 end
 
 ---@param url string http or https, checked by the host; exactly what the user was shown

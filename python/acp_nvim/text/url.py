@@ -62,11 +62,11 @@ def inspect(text: str) -> Url:
     start = parts.start(2) + authority.start(2)
     warnings = []
     if user is not None:
-        warnings.append("what stands before the @ is not the host, but may look like one")
+        warnings.append("what stands before the @ is not the host")
     warnings += _of_host(host)
     local = _is_local(host)
     if scheme == "http" and not local:
-        warnings.append("http: what goes to this page and back can be read on the way")
+        warnings.append("http is not encrypted: it can be read on the way")
     if port is not None:
         if not port or not 0 < int(port) < 65536:
             raise BadUrlError("its port is no port")

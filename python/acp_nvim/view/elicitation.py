@@ -57,7 +57,9 @@ def put_text(body: Lines, text: str, group: str) -> None:
 
 
 def put_answer(body: Lines, elicitation: Elicitation, look: Look) -> None:
-    """What was sent, below the row of a form."""
+    """What was sent, below the row of a form; the address of a page that may still have to be copied."""
+    if elicitation.url is not None and elicitation.state == "opened":
+        _put_address(body, inspect(elicitation.url))
     if elicitation.form is None or elicitation.state != "accepted":
         return
     hidden = ASCII_HIDDEN if look.icons.cut == "..." else HIDDEN
@@ -86,10 +88,14 @@ def word(elicitation: Elicitation) -> str:
 
 def _put_url(body: Lines, url: Url, look: Look) -> None:
     body.put(("goes to ", "AcpNote"), (url.host, "AcpPath"))
-    body.put((url.text[: url.start], "AcpNote"), (url.host, "AcpPath"), (url.text[url.end :], "AcpNote"))
+    _put_address(body, url)
     for warning in url.warnings:
         body.put((f"{look.icons.waiting} {clean(warning)}", "AcpWarn"))
-    body.put(("It opens in your browser. What you do there does not go through the editor.", "AcpNote"))
+    body.put(("It opens in your browser, outside of the editor.", "AcpNote"))
+
+
+def _put_address(body: Lines, url: Url) -> None:
+    body.put((url.text[: url.start], "AcpNote"), (url.host, "AcpPath"), (url.text[url.end :], "AcpNote"))
 
 
 def _put_form(body: Lines, form: Form, look: Look) -> None:

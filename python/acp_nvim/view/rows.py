@@ -189,10 +189,12 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
         body.links = [link(row, number, *target["item"]) for row, target in body.links]
         drawn.put_body(body, "question", look.icons)
         return
-    if call.side == "client" and (asked := facts.elicitation(call)) is not None:
+    if (asked := facts.elicitation(call)) is not None:
         elicitation.put_answer(body, asked, look)
-        drawn.put_body(body, "output", look.icons)
-        return
+        drawn.put_body(body, "question", look.icons)
+        body = Lines()
+        if call.side == "client":
+            return
     if state == "rejected":
         return
     changes = facts.diffs(call)

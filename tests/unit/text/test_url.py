@@ -47,7 +47,7 @@ def test_what_is_ordinary_is_not_warned_of(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "wanted"),
     [
-        ("http://example.com/", "can be read on the way"),
+        ("http://example.com/", "is not encrypted"),
         ("https://github.com@evil.example/", "before the @"),
         ("https://user:pass@evil.example/", "before the @"),
         ("https://example.com:8443/", "an unusual port: 8443"),

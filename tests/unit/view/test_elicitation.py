@@ -224,7 +224,8 @@ def test_a_page_waits_for_the_browser_beyond_the_turn() -> None:
     ask(asked, chat)
     chat.apply(closed("selected", "accept"))
     waiting = "○ open   Sign in  waiting for example.com to finish in the browser"
-    assert waiting in chat.lines()
+    at = chat.lines().index(waiting)
+    assert chat.lines()[at + 1] == "  │ https://example.com/login?a=b"  # to be copied
     chat.end()
     assert waiting in chat.lines()
     chat.apply(ElicitationFinished(asked))
@@ -235,8 +236,8 @@ def test_in_the_row_of_a_tool_call_it_says_nothing_of_the_call() -> None:
     asked = page()
     assert row(asked, closed("cancelled"), call="t1")[-1] == "● tool   Deploy"
     asked = page()
-    assert (
-        row(asked, closed("selected", "accept"), call="t1")[-1]
-        == "● tool   Deploy  waiting for example.com to finish in the browser"
-    )
+    assert row(asked, closed("selected", "accept"), call="t1")[-2:] == [
+        "● tool   Deploy  waiting for example.com to finish in the browser",
+        "  │ https://example.com/login?a=b",
+    ]
     assert row(asked, ElicitationFinished(asked), call="t1", icons=ASCII)
