@@ -157,7 +157,7 @@ def test_declined_or_cancelled(
     made.screen.lua("assert(require('acp').permit(...))", choice)
     assert made.answer() == result
     eventually(lambda: not made.focused())
-    assert made.mode() == "n"
+    eventually(lambda: made.mode() == "n")
     made.chat.wait_turn()
     assert made.screen.messages() == ""
 
@@ -186,7 +186,7 @@ def test_left_in_any_way_it_stays_open_with_its_values(
     eventually(lambda: not made.shown())
     assert made.agent.responses("f1") == []
     assert made.chat.status()["pending"] == 1
-    assert made.mode() == "n"
+    eventually(lambda: made.mode() == "n")
     made.chat.focus()
     made.screen.keys("<Esc>")
     assert made.screen.lua("return require('acp').permit()")
@@ -212,7 +212,7 @@ def test_the_focus_comes_home(start_screen: StartScreen, agent: MakeAgent) -> No
     send(made)
     made.answer()
     eventually(lambda: made.screen.api.get_current_win() == code)
-    assert made.mode() == "n"
+    eventually(lambda: made.mode() == "n")
 
 
 @pytest.mark.req("V1-208")
@@ -246,7 +246,7 @@ def test_withdrawn_while_the_user_types_the_keys_go_nowhere_else(
     made.screen.wait("Anndd1")
     type_in(made, "<Esc>", "<Esc>")
     eventually(lambda: not made.shown())
-    assert made.mode() == "n"
+    eventually(lambda: made.mode() == "n")
     assert made.screen.lua("return vim.api.nvim_buf_get_name(0)").endswith("/prompt")
     assert made.chat.prompt() == ""
 
