@@ -6,7 +6,8 @@ local WAIT_MS = 3000
 
 ---@param why string
 local function failed(why)
-  require('acp.message').warn('no browser could be opened: copy the address from its row in the chat', { why })
+  local text = 'no browser could be opened: copy the address from its row in the chat'
+  require('acp.message').warn(text, { why })
 end
 
 ---@param url string http or https, checked by the host; exactly what the user was shown
