@@ -58,6 +58,7 @@ command(
   { nargs = '?', complete = 'agents', desc = 'List the sessions of all agents' }
 )
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
+command('AcpLogout', 'logout', { desc = 'Log out of the agent of this chat' })
 command('AcpRestart', 'restart', { desc = 'Start the agent of this chat again' })
 command('AcpTrace', 'trace', { nargs = '?', complete = 'agents', desc = 'Show the messages of an agent' })
 command(

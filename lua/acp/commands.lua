@@ -155,7 +155,8 @@ function M.login(args)
     if chat.demo then
       return require('acp.message').info('the demo agent needs no login')
     end
-    require('acp.host').event('login', { chat = chat.n })
+    local config, demo = require('acp.chat.start').config_of(chat.agent)
+    require('acp.host').event('login', { chat = chat.n, config = config, demo = demo })
   end
   if name ~= '' and select(2, require('acp.chat.start').config_of(name)) then
     return login({ demo = true })
@@ -170,6 +171,14 @@ function M.login(args)
     return login(chat)
   end
   require('acp.chat.start').show({ agent = name ~= '' and name or nil }, login)
+end
+
+function M.logout()
+  local chat = require('acp.chat').current()
+  if not chat then
+    return tell(nil, 'no chat, so there is no agent to log out of')
+  end
+  require('acp.host').event('logout', { chat = chat.n })
 end
 
 function M.restart()

@@ -63,7 +63,9 @@ local function one_agent(name)
   end
   local chat = require('acp.chat').last_of(name)
   local status = chat and require('acp.status').raw(chat.n)
-  if status and status.state == 'failed' then
+  if status and status.login then
+    health.warn(name .. ': not logged in', { ':AcpLogin ' .. name })
+  elseif status and status.state == 'failed' then
     health.error(('%s: %s'):format(name, status.error or 'not running'), {
       (':AcpRestart starts it again; :AcpTrace %s shows all it said'):format(name),
     })

@@ -46,6 +46,7 @@ local passive = {
   shown = true,
   follow = true,
   sessions_end = true,
+  login_ended = true,
 }
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua

@@ -48,6 +48,7 @@ local M = {}
 ---@field silent? integer seconds of silence when the host told of it
 ---@field silent_at? integer ms of `vim.uv.now()`: when the host told
 ---@field login? boolean the agent wants a login
+---@field logging_in? string by the method of this name, just now
 ---@field follow_paused? boolean the mark moves, the view stays
 ---@field follow_note? string what was not opened, and why
 ---@field asking? boolean a request is under way that the user may take back
@@ -260,7 +261,7 @@ function M.restarted(chat)
     return
   end
   entry.state, entry.error, entry.cancelling, entry.silent = 'starting', nil, nil, nil
-  entry.login = nil
+  entry.login, entry.logging_in = nil, nil
   entry.told.state = 'starting'
   touch(chat)
 end
@@ -277,6 +278,7 @@ function M.host_lost(reason)
     entry.seq = 0 -- the next host counts anew
     entry.pending, entry.queued, entry.cancelling, entry.silent, entry.plan = 0, 0, nil, nil, nil
     entry.asking = nil
+    entry.login, entry.logging_in = nil, nil
     local back = require('acp.chat.prompt').give_back(
       chat,
       vim.tbl_map(function(item)

@@ -117,14 +117,13 @@ def test_a_login(start_screen: StartScreen, agent: MakeAgent) -> None:
     hello = {"protocolVersion": 1, "authMethods": methods}
     wanted = {"error": {"code": -32000, "message": "Authentication required"}}
     x = agent({"initialize": [{"reply": hello}], "session/new": [wanted], "authenticate": [WAIT, REFUSED]})
-    select = "vim.ui.select = function(items, opts, done) done(items[1]) end"
-    chat = open_chat(start_screen, x, init=select)
-    chat.until("✗ not logged in")
-    chat.screen.keys(":AcpLogin<CR>")
+    chat = open_chat(start_screen, x)
+    chat.until("? login  x  waiting for you")
+    chat.screen.command("AcpPermit 1")
     x.wait("authenticate")
     cancel(chat)
-    chat.until("Request cancelled")
-    assert cancelled(x) == sent(x, "authenticate")
+    chat.until("– login  Browser  cancelled")
+    eventually(lambda: cancelled(x) == sent(x, "authenticate"))
 
 
 @pytest.mark.req("V1-86")

@@ -29,7 +29,7 @@ def test_start_loads_nothing(start_nvim: StartNvim) -> None:
     )
     assert loaded == []
     commands = nvim.api.get_commands({})
-    for name in ("Chat", "Send", "Cancel", "Permit", "Login", "Restart", "Trace", "Install"):
+    for name in ("Chat", "Send", "Cancel", "Permit", "Login", "Logout", "Restart", "Trace", "Install"):
         assert f"Acp{name}" in commands
     for name in (
         "chat",
@@ -234,7 +234,9 @@ def test_cancel_restart_login_and_permit(start_nvim: StartNvim) -> None:
     assert events(nvim, "restart") == [{"chat": 1, "config": {"command": ["sh"]}, "demo": False}]
     nvim.command("AcpLogin")
     nvim.command("AcpLogin claude")
-    assert events(nvim, "login") == [{"chat": 1}, {"chat": 1}]
+    assert events(nvim, "login") == 2 * [{"chat": 1, "config": {"command": ["sh"]}, "demo": False}]
+    nvim.command("AcpLogout")
+    assert events(nvim, "logout") == [{"chat": 1}]
     for choice in ("", "allow_once", "2", "cancel", "hide"):
         nvim.command(f"AcpPermit {choice}")
     assert nvim.lua("return _G.permits") == [

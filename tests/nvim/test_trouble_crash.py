@@ -78,7 +78,9 @@ def test_it_crashes_in_a_turn(start_screen: StartScreen, agent: MakeAgent, last:
     x = agent({"initialize": [capable], "session/prompt": [*HALF, {"wait": "authenticate"}, last]})
     change(x, authenticate=[])
     chat = in_a_turn(start_screen, x)
-    chat.screen.lua("require('acp.host').event('login', { chat = 1, method = 'go' })")  # the sign to end
+    chat.screen.command("AcpLogin")
+    chat.until("? login  x  waiting for you")
+    chat.screen.command("AcpPermit 1")  # the sign to end
     over(chat, said, "  │ warming up\n  │ FATAL: heap\n  │ :AcpRestart starts it again")
     chat.quiet()
 

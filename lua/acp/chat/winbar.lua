@@ -59,6 +59,9 @@ local function state(chat, entry, icons)
   if entry.state == 'none' then
     return { 'off' }
   end
+  if entry.logging_in and entry.state == 'starting' then
+    return { icons.running .. ' logging in, :AcpCancel', 'AcpRunning' }
+  end
   if entry.state == 'starting' and entry.silent then
     return { 'still starting, :AcpRestart', 'AcpWarn' }
   end

@@ -137,6 +137,8 @@ class Announcer:
             queued=len(chat.queue),
             failure=chat.failure,
             starting=chat.session.state == "starting" or chat.starting,
+            login=chat.wants_login,
+            logging_in=chat.logging_in,
             silent=chat.slow_s if chat.slow_s is not None else chat.stall.seconds,
             asking=chat.asking > 0,
         )

@@ -35,6 +35,8 @@ from .contents import Contents
 from .diffs import Diffs
 from .forms import Forms
 from .login import Logins
+from .login_terminal import LoginTerminals
+from .logout import Logouts
 from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
@@ -96,8 +98,12 @@ class App:
             spawn=spawn,
             asker=self._asker,
         )
-        self._logins = Logins(self._registry, self._announcer, spawn)
-        self._options = Options(self._registry, self._announcer, spawn)
+        self._login_terminals = LoginTerminals(editor, self._spawner.reaper)
+        self._logins = Logins(
+            self._registry, editor, self._store, self._questions, self._login_terminals, self._secrets, spawn
+        )
+        self._logouts = Logouts(self._registry, self._questions, self._logins, self._secrets, spawn)
+        self._options = Options(self._registry, self._announcer, self._logins, spawn)
         self._store.subscribe(self._options.on_event)
         self._forms = Forms(editor, self._questions, self._secrets, spawn)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
@@ -136,6 +142,8 @@ class App:
         self._on("sessions", payloads.ListSessions, self._sessions.ask)
         self._on("sessions_end", payloads.EndSessions, self._sessions.end)
         self._on("session_delete", payloads.DeleteSession, self._sessions.delete)
+        self._on("logout", payloads.OfChat, self._logouts.logout)
+        self._on("login_ended", payloads.LoginEnded, self._login_terminals.ended)
         self._on("trace", payloads.ShowTrace, self._shown.trace)
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
@@ -157,7 +165,7 @@ class App:
         transcript = Transcript(
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
-        wiring = Wiring(self._store, self._frames, self._announcer)
+        wiring = Wiring(self._store, self._frames, self._announcer, self._logins)
         chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
         if request.load is not None and request.session is None:
             directories = request.directories if isinstance(request.directories, list) else []
@@ -185,6 +193,7 @@ class App:
         return connection
 
     async def _lost(self, key: tuple[str, str], failure: Failure) -> None:
+        self._logins.lost(self._registry.connections[key])
         for chat in self._registry.sharing(self._registry.connections[key]):
             await chat.lost(failure)
 
@@ -212,6 +221,7 @@ class App:
         if chat is None:
             return
         await chat.close()
+        self._logins.closed(chat)
         self._questions.cancel_all(chat.session, "close")  # what was asked before there was a session
         self._frames.remove(chat.transcript)
         self._announcer.remove(chat)

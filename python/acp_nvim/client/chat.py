@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -24,6 +25,9 @@ from .connection import Connection
 from .opening import How, Old, open_session
 from .payloads import Context
 from .stall import Stall
+
+if TYPE_CHECKING:
+    from .login import Logins
 
 #: Seconds after which a cancelled turn that goes on is spoken about (V1-84).
 CANCEL_PATIENCE = 10.0
@@ -52,6 +56,7 @@ class Wiring:
     store: Store
     frames: Frames
     announcer: Announcer
+    logins: Logins
 
 
 @dataclass(slots=True, eq=False)
@@ -70,6 +75,9 @@ class Chat:
     first: bool = True  # of this agent: what the user should know of it stands in its head
     agent: Agent | None = None
     failure: Failure | None = None
+    held: Failure | None = None  # the agent wants a login first: prompts wait for it
+    wants_login: bool = False  # the last that was heard of a login is that one is needed
+    logging_in: str | None = None  # by the method of this name
     slow_s: int | None = None  # the start takes longer than so many seconds
     stall: Stall = field(init=False)
     closed: bool = False
@@ -118,6 +126,7 @@ class Chat:
         if failure is not None:
             self.fail(failure)
             return
+        self.wants_login = False
         self.head("ready")
         self.wiring.announcer.fire(self, "AcpSession", {"how": self._how})
         self.push()
@@ -168,17 +177,30 @@ class Chat:
         self.failure, self.agent = failure, None
         self.wiring.store.apply(self.session, StateSet("lost"))
         if failure.kind == "cancelled":  # a restart is under way, and says more soon
-            self.give_back()
+            if self.held is None:
+                self.give_back()
             return
+        self.held = None
+        self._hold(failure)
+        self._tell_failure(failure)
+        if self.held is None:
+            self.give_back()
+        self.push()
+
+    @property
+    def _begun(self) -> bool:
+        """Whether something of a conversation stands in the transcript: else the head says what is wrong."""
+        return bool(self.session.turns) or self.reopened or not self.session.blank
+
+    def _tell_failure(self, failure: Failure) -> None:
         title = failure_title(failure)
-        lines = failure_lines(failure, self.session.agent, given_back=bool(self.queue))
-        if self.session.turns or self.reopened or self.session.items:
+        given_back = bool(self.queue) and self.held is None
+        lines = failure_lines(failure, self.session.agent, given_back=given_back)
+        if self._begun:
             self.head("ready")
             self.note("error", title, lines)
         else:
             self.head("failed", title, lines)
-        self.give_back()
-        self.push()
 
     def head(self, state: str, failure: str | None = None, lines: Sequence[str] = ()) -> None:
         """Rewrite the head block (ui.md section 4)."""
@@ -206,9 +228,12 @@ class Chat:
     def send(self, prompt: Prompt, *, now: bool, seq: int) -> None:
         """Queue a prompt; it goes out when the session is ready and no turn runs (V1-70)."""
         self.seen = max(self.seen, seq)
-        if self.failure is not None and not self.starting:
+        if self.failure is not None and not self.starting and self.held is None:
             self.queue.append(prompt)
-            self._not_sent(self.failure)
+            if self.failure.kind == "auth":
+                self.wiring.logins.again(self)
+                return
+            self._not_sent()
             self.give_back()
             self.push()
             return
@@ -228,14 +253,12 @@ class Chat:
             return "start"
         return "fork" if self.old.fork else "load"
 
-    def _not_sent(self, failure: Failure) -> None:
+    def _not_sent(self) -> None:
         """Say why a prompt does not go out: once, however often the user tries."""
-        auth = failure.kind == "auth"
-        why = f"{self.session.agent} is not logged in" if auth else "the agent is not running"
-        title = f"not sent: {why}. Your text is back in the prompt."
+        title = "not sent: the agent is not running. Your text is back in the prompt."
         last = self.session.items[-1] if self.session.items else None
         if not isinstance(last, Note) or last.title != title:
-            self.note("error", title, [":AcpLogin" if auth else ":AcpRestart"])
+            self.note("error", title, [":AcpRestart"])
 
     def give_back(self, prompts: Sequence[Prompt] | None = None) -> None:
         """Return unsent prompts to the prompt buffer, in order: these, or all."""
@@ -246,7 +269,8 @@ class Chat:
             self.wiring.announcer.call(self, "acp.chat.prompt", "restore", text)
 
     def show_queue(self) -> None:
-        waiting = [prompt.text for prompt in self.queue] if self.session.turn or self.agent is None else []
+        wait = self.session.turn is not None or self.agent is None or self.held is not None
+        waiting = [prompt.text for prompt in self.queue] if wait else []
         self.wiring.announcer.call(self, "acp.chat.prompt", "queue", waiting)
         self.push()
 
@@ -255,7 +279,7 @@ class Chat:
         while not self.closed:
             await self._wake.wait()
             self._wake = anyio.Event()
-            while self.queue and self.agent is not None and not self.closed:
+            while self.queue and self.agent is not None and self.held is None and not self.closed:
                 await self._turn(self.agent, self.queue.pop(0))
 
     async def _turn(self, agent: Agent, prompt: Prompt) -> None:
@@ -279,7 +303,10 @@ class Chat:
         if turn.error is not None and turn.error.kind == "auth":
             self.queue.insert(0, prompt)
             unsent.insert(0, prompt)
-        if unsent:
+            self._hold(turn.error)
+        elif not turn.error:
+            self.wants_login = False
+        if unsent and self.held is None:
             self.give_back(unsent)
         self.show_queue()
         self.wiring.announcer.turn_ended(self, turn)
@@ -288,7 +315,9 @@ class Chat:
         """Cancel the running turn; while starting, take the prompts back."""
         if empty_queue:
             self.queue.clear()
-        elif self.session.turn is None:
+        if self.session.turn is None and await self.wiring.logins.stop(self):
+            return
+        if self.session.turn is None:
             self.give_back()
         if self.session.turn is not None and self.agent is not None:
             turn = self.session.turn
@@ -336,6 +365,45 @@ class Chat:
             self._answered.set()
             self.push()
 
+    # -- logging in
+
+    def _hold(self, failure: Failure) -> None:
+        """If a login is what is missing, and the user can log in from here: prompts wait for it (V1-41)."""
+        if failure.kind != "auth":
+            return
+        self.wants_login = True
+        if self.wiring.logins.wanted(self, failure):
+            self.held = self.failure = failure
+
+    async def go_on(self, said: str | None = None) -> None:
+        """The user has logged in: what was interrupted is done again. ``said``: a note about it."""
+        auth = self.failure is not None and self.failure.kind == "auth"
+        self.held, self.wants_login = None, False
+        if auth:
+            self.failure = None
+        await self.start()
+        if said is not None and self.failure is None:
+            self.note("info", said, beside=True)
+        self.show_queue()
+        self._wake.set()
+
+    def give_up_login(self) -> None:
+        """The user does not log in now: the prompts go back."""
+        failure, self.held = self.held, None
+        if self.agent is not None:
+            self.failure = None
+        elif failure is not None and not self.starting:
+            self.failure = failure
+            if self.queue and not self._begun:
+                self._tell_failure(failure)
+        self.give_back()
+        self.push()
+
+    async def turn_over(self) -> None:
+        """Wait until no turn runs."""
+        while self.session.turn is not None:
+            await self._over.wait()
+
     # -- ends
 
     async def lost(self, failure: Failure) -> None:
@@ -380,14 +448,12 @@ class Chat:
 
     # -- telling
 
-    def note(self, severity: str, title: str, lines: Sequence[str] = ()) -> None:
-        """Put a line of ours into the transcript."""
+    def note(self, severity: str, title: str, lines: Sequence[str] = (), *, beside: bool = False) -> None:
+        """Put a line of ours into the transcript; ``beside`` as in Note."""
         self._notes += 1
         level = severity if severity in ("info", "warning", "error") else "info"
-        self.wiring.store.apply(
-            self.session,
-            NoteShown(Note(f"note-{self._notes}", level, title, list(lines))),  # type: ignore[arg-type]
-        )
+        note = Note(f"note-{self._notes}", level, title, list(lines), beside=beside)  # type: ignore[arg-type]
+        self.wiring.store.apply(self.session, NoteShown(note))
 
     def push(self) -> None:
         """Send what changed of the status to Lua."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Literal
 
 import anyio
 
+from acp_nvim.process.environment import clean_environment
 from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.rpc_errors import GONE
@@ -65,6 +67,7 @@ class Connection:
         self.ready_after = 0.0  # seconds the last start took
         self.restarts = 0
         self.restarting = False  # the old process is ended to make room for a new one
+        self.variables: frozenset[str] = frozenset()  # names of what the process has in its environment
         self._services = services
         self._process: AgentProcess | None = None
         self._adapter: AcpV1 | None = None
@@ -151,8 +154,10 @@ class Connection:
     async def _run(self, started: float) -> None:
         self._since = started
         with anyio.CancelScope() as self._launching:
-            launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
-            self._services.secrets.add(launch.secrets)
+            launch = await self.launch()
+            self.variables = frozenset(
+                name for name, value in {**clean_environment(os.environ), **launch.env}.items() if value
+            )
             self._process = await self._start_process(launch)
         self._launching = None
         process = self._process
@@ -186,6 +191,12 @@ class Connection:
         finally:
             with anyio.CancelScope(shield=True):
                 await process.stop()
+
+    async def launch(self) -> Launch:
+        """What the settings say is to be started, with its secrets. Raises AgentError."""
+        launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
+        self._services.secrets.add(launch.secrets)
+        return launch
 
     async def _start_process(self, launch: Launch) -> AgentProcess:
         try:
@@ -226,6 +237,8 @@ class Connection:
                 )
             await adapter.close()
             return
+        for method in self.info.auth_methods:
+            self._services.secrets.add(value for _, value in method.env)
         self._adapter = adapter
         self.ready_after = self._services.clock() - started
         self.state = "ready"

@@ -50,7 +50,7 @@ async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:
         await agent.fork_session(session, old.id)
         chat.note("info", f"forked: {name} remembers what was said before. It is not shown here.")
         return "forked"
-    again = bool(session.items)  # of an attempt that failed in the middle
+    again = not session.blank  # of an attempt that failed in the middle
     replayed = await agent.load_session(session, old.id)
     if replayed is None:
         chat.note("info", f"resumed: {name} does not repeat what was said before")
@@ -90,7 +90,7 @@ async def _resume(chat: Chat, agent: Agent) -> bool:
     if not (info.can_resume or info.can_load):
         chat.note("warning", f"{name} cannot resume: it does not remember this chat")
         return False
-    if not chat.session.items:
+    if chat.session.blank:
         # What a load replays is left out when something is shown already: it stands above.
         chat.note("info", f"{name} was started again")
     try:

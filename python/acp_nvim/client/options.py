@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
 
-from acp_nvim.session.entities import Item, Option, Session
+from acp_nvim.session.entities import Failure, Item, Option, Session
 from acp_nvim.session.events import Event, OptionsSet, OptionValue
-from acp_nvim.session.ports import Agent
+from acp_nvim.session.ports import AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import label, rows, typed
 
 from . import payloads
 from .announce import TEXT_CELLS, Announcer, known
 from .chat import Chat
+from .login import Logins
 from .option_values import ask, find, offered, said
 from .registry import Registry
 
@@ -29,9 +31,12 @@ _TOLD = ("mode", "model")
 class Options:
     """Answers the message ``option`` of Lua; subscribes to the store. ``spawn`` starts an owned task."""
 
-    def __init__(self, registry: Registry, announcer: Announcer, spawn: Callable[..., None]) -> None:
+    def __init__(
+        self, registry: Registry, announcer: Announcer, logins: Logins, spawn: Callable[..., None]
+    ) -> None:
         self._registry = registry
         self._announcer = announcer
+        self._logins = logins
         self._spawn = spawn
         self._rows: dict[str, list[dict[str, Any]]] = {}  # what Lua has, by session
         self._last: dict[str, dict[str, str]] = {}  # the labels of mode and model, by session
@@ -80,9 +85,9 @@ class Options:
         waits = option.id in wanted
         wanted[option.id] = value
         if not waits:
-            self._spawn(self._set, chat, chat.agent, option.id)
+            self._spawn(self._set, chat, option.id)
 
-    async def _set(self, chat: Chat, agent: Agent, ident: str) -> None:
+    async def _set(self, chat: Chat, ident: str) -> None:
         wanted = self._wanted[chat.session.id]
         error: str | None = None
         try:
@@ -90,23 +95,30 @@ class Options:
                 asked: str | bool | None = None
                 while asked != wanted[ident]:
                     asked = wanted[ident]
-                    error = await self._ask(chat, agent, ident, asked)
+                    error = await self._ask(chat, ident, asked)
         finally:
             del wanted[ident]
         self._done(chat, typed(ident), error)
 
-    async def _ask(self, chat: Chat, agent: Agent, ident: str, value: str | bool) -> str | None:
+    async def _ask(self, chat: Chat, ident: str, value: str | bool) -> str | None:
         """Returns why the value was not set, empty if that is told elsewhere; None when it was."""
+        try:
+            await self._logins.with_login(chat, partial(self._try, chat, ident, value))
+        except AgentError as error:
+            return "" if error.failure.kind == "transport" else said(error.failure)
+        return None
+
+    async def _try(self, chat: Chat, ident: str, value: str | bool) -> None:
+        """Raises AgentError."""
         option = next((each for each in chat.session.options if each.id == ident), None)
-        if option is None:
-            return "it is not offered any more"
+        if option is None or chat.agent is None:
+            raise AgentError(Failure("it is not offered any more"))
         async with anyio.create_task_group() as group:
             group.start_soon(self._remind, chat, option, value)
-            failure = await ask(agent, chat.session, option, value)
+            failure = await ask(chat.agent, chat.session, option, value)
             group.cancel_scope.cancel()
-        if failure is None:
-            return None
-        return "" if failure.kind == "transport" else said(failure)
+        if failure is not None:
+            raise AgentError(failure)
 
     async def _remind(self, chat: Chat, option: Option, value: str | bool) -> None:
         await anyio.sleep(PATIENCE)

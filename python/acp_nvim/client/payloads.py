@@ -175,8 +175,19 @@ class Restart(msgspec.Struct):
 
 
 class Login(msgspec.Struct):
+    """``config``: the agent's settings now, for the process after this one."""
+
     chat: int
-    method: str | None = None
+    config: AgentConfig | None = None
+    demo: bool = False
+
+
+class LoginEnded(msgspec.Struct):
+    """The terminal of a login. ``closed``: by the user, before its process had ended."""
+
+    id: int
+    code: int = -1
+    closed: bool = False
 
 
 class SetOption(msgspec.Struct):

@@ -193,6 +193,11 @@ class ToolCall:
         return [p for p in self.permissions if p.state == "open"]
 
     @property
+    def is_login(self) -> bool:
+        """Whether it is the row of a login or logout."""
+        return bool(self.permissions) and isinstance(self.permissions[-1].subject, LoginSubject)
+
+    @property
     def final(self) -> bool:
         """True when the row has come to rest: by the agent's status, or by our own mark."""
         return (
@@ -300,6 +305,7 @@ class Note:
     lines: list[str] = field(default_factory=list)
     by: Literal["client", "agent"] = "client"
     severity_raw: str | None = None
+    beside: bool = False  # about what comes before a conversation: a login
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +361,31 @@ class PathSubject:
         return self.disk is not None and self.diff is not None and self.disk == self.diff.new_text
 
 
-Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | Elicitation | None
+@dataclass(frozen=True, slots=True)
+class LoginWay:
+    """One of the ways to log in. ``how``: what choosing it does, or why it is not ``usable``."""
+
+    name: str
+    description: str | None = None
+    how: str = ""
+    usable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSubject:
+    """Our question: how to log in to the agent, or (``op`` logout) whether to log out.
+
+    ``said``: the agent's words. ``failed``: why the last attempt failed. The usable ``ways`` are the first
+    options of the question, in the same order.
+    """
+
+    op: Literal["login", "logout"]
+    ways: tuple[LoginWay, ...] = ()
+    said: str | None = None
+    failed: str | None = None
+
+
+Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | LoginSubject | Elicitation | None
 
 
 @dataclass(slots=True)
@@ -432,14 +462,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthVariable:
+    """A variable of the environment in which an agent finds its credentials."""
+
+    name: str
+    label: str | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AuthMethod:
+    """A way to log in. ``args`` and ``env``: of a terminal method; ``variables`` and ``link`` of env_var."""
+
     id: str
     name: str
-    type: str = "agent"  # agent, terminal, or unknown to us
+    type: str = "agent"  # agent, terminal, env_var, or unknown to us
     description: str | None = None
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
-    raw: Any = None
+    variables: tuple[AuthVariable, ...] = ()
+    link: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be used from here: its type is one we know."""
+        return self.type in ("agent", "terminal", "env_var")
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,6 +593,14 @@ class Session:
     @property
     def open_permissions(self) -> list[Permission]:
         return [p for p in self.permissions.values() if p.state == "open"]
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing stands in it yet, but perhaps a login that had to come first."""
+        return all(
+            item.is_login if isinstance(item, ToolCall) else isinstance(item, Note) and item.beside
+            for item in self.items
+        )
 
     def option(self, category: str) -> Option | None:
         """The first option of a category (``mode``, ``model``), or None."""

@@ -111,6 +111,8 @@ class Agent(Protocol):
 
     async def authenticate(self, method_id: str) -> None: ...
 
+    async def logout(self) -> None: ...
+
     async def new_session(self, session: Session) -> None:
         """Create it; applies SessionOpened, OptionsSet and whatever came early."""
 

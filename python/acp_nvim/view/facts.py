@@ -15,6 +15,7 @@ from acp_nvim.session.entities import (
     CommandSubject,
     Diff,
     Location,
+    LoginSubject,
     PathSubject,
     Permission,
     Session,
@@ -74,6 +75,9 @@ def verb(call: ToolCall) -> str:
         return "read" if subject.op == "read" else "edit"
     if isinstance(subject, CommandSubject) and call.kind == "other":
         return "run"
+    login = login_of(call)
+    if login is not None:
+        return login.op
     return VERBS.get(call.kind, "tool")
 
 
@@ -117,6 +121,12 @@ def subject_of(call: ToolCall) -> CommandSubject | PathSubject | None:
         if isinstance(permission.subject, CommandSubject | PathSubject):
             return permission.subject
     return None
+
+
+def login_of(call: ToolCall) -> LoginSubject | None:
+    """The subject of a row that is about a login."""
+    last = call.permissions[-1].subject if call.permissions else None
+    return last if isinstance(last, LoginSubject) else None
 
 
 def command(call: ToolCall | None, permission: Permission | None = None) -> tuple[str | None, str | None]:

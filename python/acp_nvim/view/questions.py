@@ -11,6 +11,7 @@ from acp_nvim.session.entities import (
     Block,
     CommandSubject,
     Diff,
+    LoginSubject,
     PathSubject,
     Permission,
     PermissionOption,
@@ -21,7 +22,7 @@ from acp_nvim.session.entities import (
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
-from . import elicitation, facts
+from . import elicitation, facts, login
 from .block import Lines, Segment, link
 from .content import as_json, block_line, raw_line
 from .elicitation import CONTENT_BYTES, put_text
@@ -104,6 +105,10 @@ def describe(
         options=[_option(each) for each in permission.options],
         n_open=max(len(session.open_permissions), 1),
     )
+    if isinstance(permission.subject, LoginSubject):
+        question.title, question.prompt, question.what = login.words(permission.subject, look)
+        login.put(question, permission.subject, look)
+        return question
     if isinstance(permission.subject, Elicitation):
         action, short = elicitation.action(permission.subject)
         question.form = elicitation.for_lua(permission.subject)

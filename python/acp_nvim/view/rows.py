@@ -121,6 +121,9 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
         code = facts.exit_code(call) if facts.runs(call) else None
         why = f"exit {code}" if code else one_line(facts.signal(call) or "", 20)
         return f"failed, {why}" if why else "failed"
+    login = facts.login_of(call)
+    if login is not None and state in ("rejected", "done"):
+        return "not now" if state == "rejected" else ""
     if state == "rejected":
         by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
         return "rejected by a rule" if by_rule else "rejected by you"
@@ -153,6 +156,8 @@ def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[
     cells = TARGET_CELLS_ABOVE_BODY if state == "waiting" else TARGET_CELLS
     title = call.title.replace("`", "").strip()
     raw = call.raw_input if isinstance(call.raw_input, dict) else {}
+    if facts.login_of(call) is not None and title == call.permissions[-1].title:
+        return look.agent, ""
     if verb == "run":
         run = next((each.command for each in call.terminals if each.command), "")
         return one_line(facts.command(call)[0] or title or run or call.name or "", cells, cut), "AcpCommand"

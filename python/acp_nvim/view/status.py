@@ -56,11 +56,14 @@ def status_of(
     pending_all: int | None = None,
     silent: int | None = None,
     asking: bool = False,
+    login: bool = False,
+    logging_in: str | None = None,
 ) -> dict[str, Any]:
     """All fields that follow from the session, and what the client knows besides.
 
     ``starting``: the agent is being started, whatever the session says. ``silent`` is in seconds.
     ``asking``: a request is under way that the user may take back (V1-86).
+    ``login``: one is needed; ``logging_in``: by which method the user logs in just now.
     """
     turn = session.turn
     pending = len(session.open_permissions)
@@ -69,7 +72,7 @@ def status_of(
         "label": one_line(label or session.agent, LABEL_CELLS),
         "title": one_line(session.title, LABEL_CELLS) if session.title else None,
         "session": session.remote_id,
-        "state": _state(session, pending, failure, starting),
+        "state": _state(session, pending, failure, starting or (logging_in is not None and turn is None)),
         "stop_reason": _stop_reason(session),
         "pending": pending,
         "queued": queued,
@@ -80,7 +83,8 @@ def status_of(
         "started_ms": int(turn.started * 1000) if turn is not None else None,
         "cancelling": turn.cancelling if turn is not None else False,
         "error": one_line(failure.message, ERROR_CELLS) if failure is not None else None,
-        "login": True if failure is not None and failure.kind == "auth" else None,
+        "login": True if login else None,
+        "logging_in": one_line(logging_in, LABEL_CELLS) if logging_in else None,
         "silent": silent,
         "asking": True if asking else None,
         "active_ms": _active(session),
@@ -113,6 +117,8 @@ def _active(session: Session) -> int | None:
 def _state(session: Session, pending: int, failure: Failure | None, starting: bool) -> str:
     if starting:
         return "starting"
+    if pending and failure is not None and failure.kind == "auth":
+        return "waiting"  # for the user, who can log in
     if failure is not None or session.state == "lost":
         return "failed"
     if pending:

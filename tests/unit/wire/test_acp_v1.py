@@ -44,7 +44,10 @@ RENAMED: dict[type[msgspec.Struct], str] = {
 }
 # Ours beyond the schema, or (current_mode_id) looser than it.
 EXTRA = {
+    (w.AuthMethod, "link"),
     (w.AuthMethod, "type"),
+    (w.AuthMethod, "varName"),
+    (w.AuthMethod, "vars"),
     (w.CurrentModeUpdate, "currentModeId"),
     (w.CurrentModeUpdate, "modeId"),
     (w.LoadSessionResponse, "models"),

@@ -128,13 +128,22 @@ class AcpV1:
         return self.info
 
     async def authenticate(self, method_id: str) -> None:
-        """Log in by a method of type agent, with exactly its id (V1-36, V1-37, C13)."""
+        """Log in by a method of type agent, with exactly its id (V1-36, V1-37, C13).
+
+        Also by one of type env_var, once its variables are set: then the agent reads them.
+        """
         methods = {method.id: method for method in self._info().auth_methods}
         method = methods.get(method_id)
-        if method is None or method.type != "agent":
+        if method is None or method.type not in ("agent", "env_var"):
             why = "cannot be used from here" if method is not None else "is not offered"
             raise AgentError(Failure(f"the login method {method_id} {why}", kind="unsupported"))
         await self._ask("authenticate", wire.AuthenticateRequest(method_id=method_id), codecs.DONE)
+
+    async def logout(self) -> None:
+        """Log out, where the agent can (V1-42). Sessions may end, go on or fail afterwards (V1-43)."""
+        if not self._info().can_logout:
+            raise AgentError(Failure(f"{self._label} offers no logout", kind="unsupported"))
+        await self._ask("logout", wire.LogoutRequest(), codecs.DONE)
 
     async def new_session(self, session: Session) -> None:
         """V1-46, V1-47, V1-59."""
@@ -300,7 +309,7 @@ class AcpV1:
         failure = failure_of(error, method)
         failure = replace(failure, message=self._mask(failure.message), data=self._mask(failure.data))
         methods = self.info.auth_methods if self.info is not None else ()
-        if failure.kind != "auth" or any(each.type == "agent" for each in methods):
+        if failure.kind != "auth" or any(each.usable for each in methods):
             return failure
         return replace(failure, remedy=self._login)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from acp_nvim import __version__
-from acp_nvim.session.entities import AgentInfo, AuthMethod, Failure
+from acp_nvim.session.entities import AgentInfo, AuthMethod, AuthVariable, Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import connection as wire
 from acp_nvim.wire.base import Marker
@@ -13,10 +15,11 @@ VERSION = 1
 # What the adapters of Claude Code and Codex look for: they run commands themselves, and tell in ``_meta``
 # what these write (display.py).
 META = {"terminal_output": True, "terminal_output_delta": True}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def request() -> wire.InitializeRequest:
-    """Exactly what is implemented, and nothing else (V1-24, V1-25, V1-26)."""
+    """Exactly what is implemented, and nothing else (V1-24, V1-25, V1-26, V1-40)."""
     return wire.InitializeRequest(
         protocol_version=VERSION,
         client_capabilities=wire.ClientCapabilities(
@@ -29,6 +32,7 @@ def request() -> wire.InitializeRequest:
                 config_options=wire.SessionConfigOptionsCapabilities(boolean=Marker()),  # V1-147
                 notices=Marker(),
             ),
+            auth=wire.AuthCapabilities(terminal=True),
         ),
         client_info=wire.Implementation(name="acp.nvim", title="acp.nvim", version=__version__),
     )
@@ -78,5 +82,25 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
 def _auth_method(method: wire.AuthMethod) -> AuthMethod:
     """V1-34: without a type it is of type agent."""
     return AuthMethod(
-        method.id, method.name, method.type, method.description, tuple(method.args), tuple(method.env.items())
+        method.id,
+        method.name,
+        method.type,
+        method.description,
+        tuple(method.args),
+        tuple(method.env.items()),
+        _variables(method),
+        method.link,
     )
+
+
+def _variables(method: wire.AuthMethod) -> tuple[AuthVariable, ...]:
+    """What can be read: objects with a name, or names. What is no name of a variable is left out."""
+    entries = method.vars if isinstance(method.vars, list) else [method.vars or method.var_name]
+    found: dict[str, AuthVariable] = {}
+    for entry in entries:
+        said = entry if isinstance(entry, dict) else {"name": entry}
+        name, label = said.get("name"), said.get("label")
+        if isinstance(name, str) and _VARIABLE.fullmatch(name):
+            shown = label if isinstance(label, str) else None
+            found.setdefault(name, AuthVariable(name, shown, said.get("optional") is True))
+    return tuple(found.values())

@@ -147,7 +147,7 @@ class Lifecycle:
         Some agents answer first and replay then, so the replay is over when nothing has come for a while.
         """
         session = link.session
-        link.replay = "drop" if session.items else "show"
+        link.replay = "show" if session.blank else "drop"
         self._sink.apply(session, ReplayStarted())
         try:
             await self._ask(

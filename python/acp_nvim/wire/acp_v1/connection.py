@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import field
 
 from ..base import U16, Lax, LaxList, Marker, NullDict, NullList, Wire
@@ -95,14 +97,19 @@ class AuthMethod(Wire, frozen=True):
     """``type``: agent (also when the agent said none), terminal, or a type unknown to us (V1-34).
 
     ``args`` and ``env`` are a terminal method's: appended to, and set over, our own agent command (V1-38).
+    ``vars`` and ``link`` are of env_var, which was in drafts and which agents still send; so is ``var_name``,
+    of an older draft.
     """
 
     id: str
     name: str
-    type: str = "agent"
+    type: Lax[str] = "agent"
     description: Lax[str | None] = None
     args: NullList[str] = field(default_factory=list)
     env: NullDict[str] = field(default_factory=dict)
+    vars: Any = None
+    var_name: Lax[str | None] = None
+    link: Lax[str | None] = None
 
 
 class InitializeResponse(Wire, frozen=True):

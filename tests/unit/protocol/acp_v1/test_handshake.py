@@ -9,7 +9,7 @@ import pytest
 from tests.unit.protocol.acp_v1.bench import Bench, connected
 
 from acp_nvim import __version__
-from acp_nvim.session.entities import AgentInfo, AuthMethod, Failure
+from acp_nvim.session.entities import AgentInfo, AuthMethod, AuthVariable, Failure
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ async def refused(bench: Bench, result: Any = None, error: Any = None) -> Failur
     return caught.value.failure
 
 
-@pytest.mark.req("V1-10", "V1-22", "V1-23", "V1-24", "V1-25", "V1-26", "V1-212")
+@pytest.mark.req("V1-10", "V1-22", "V1-23", "V1-24", "V1-25", "V1-26", "V1-40", "V1-212")
 async def test_we_offer_exactly_what_is_there() -> None:
     async with connected() as bench:
         await hello(bench, {"protocolVersion": 1})
@@ -48,6 +48,7 @@ async def test_we_offer_exactly_what_is_there() -> None:
                         "elicitation": {"form": {}, "url": {}},
                         "_meta": {"terminal_output": True, "terminal_output_delta": True},
                         "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+                        "auth": {"terminal": True},
                     },
                     "clientInfo": {"name": "acp.nvim", "title": "acp.nvim", "version": __version__},
                 },
@@ -155,6 +156,98 @@ async def test_c13_a_refusal_tells_the_agents_details() -> None:
             group.start_soon(bench.answers, "authenticate", None, error)
             with pytest.raises(AgentError, match="Invalid params: the key has expired"):
                 await bench.adapter.authenticate("key")
+
+
+@pytest.mark.parametrize(
+    ("said", "variables"),
+    [
+        (
+            {
+                "vars": [
+                    {"name": "KEY", "label": "API key"},
+                    {"name": "URL", "secret": False, "optional": True},
+                ]
+            },
+            (AuthVariable("KEY", "API key"), AuthVariable("URL", optional=True)),
+        ),
+        ({"varName": "KEY"}, (AuthVariable("KEY"),)),
+        ({"vars": ["KEY", "KEY", 7, {"name": "no name"}, {"name": None}]}, (AuthVariable("KEY"),)),
+        ({"vars": "KEY"}, (AuthVariable("KEY"),)),
+        ({"vars": {"name": "KEY"}}, (AuthVariable("KEY"),)),
+        ({"varName": 7}, ()),
+        ({}, ()),
+    ],
+)
+async def test_variables_are_read_in_every_form_agents_use(
+    said: dict[str, Any], variables: tuple[AuthVariable, ...]
+) -> None:
+    method = {"id": "key", "name": "Key", "type": "env_var", "link": "https://example.org/keys", **said}
+    async with connected() as bench:
+        info = await hello(bench, {"protocolVersion": 1, "authMethods": [method]})
+        expected = AuthMethod("key", "Key", "env_var", variables=variables, link="https://example.org/keys")
+        assert info.auth_methods == (expected,)
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.adapter.authenticate, "key")
+            assert await bench.answers("authenticate") == {"methodId": "key"}
+
+
+@pytest.mark.parametrize(
+    ("said", "type_", "usable"),
+    [
+        ({}, "agent", True),
+        ({"type": None}, "agent", True),
+        ({"type": 7}, "agent", True),
+        ({"type": "agent"}, "agent", True),
+        ({"type": "terminal", "args": None, "env": None, "description": 5}, "terminal", True),
+        ({"type": "device_code"}, "device_code", False),
+    ],
+)
+@pytest.mark.req("V1-34")
+async def test_the_type_of_a_method(said: dict[str, Any], type_: str, usable: bool) -> None:
+    method = {"id": "m", "name": "M", **said}
+    async with connected() as bench:
+        info = await hello(bench, {"protocolVersion": 1, "authMethods": [method]})
+    assert info.auth_methods == (AuthMethod("m", "M", type_),)
+    assert info.auth_methods[0].usable is usable
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        7,
+        None,
+        {},
+        {"id": "x"},
+        {"id": None, "name": "X"},
+        {"id": "x", "name": "X", "type": "terminal", "args": "login"},
+        {"id": "x", "name": "X", "type": "terminal", "env": {"A": 1}},
+    ],
+)
+@pytest.mark.req("V1-35")
+async def test_a_broken_method_costs_no_other(broken: Any) -> None:
+    methods = [{"id": "a", "name": "A"}, broken, {"id": "b", "name": "B"}]
+    async with connected() as bench:
+        info = await hello(bench, {"protocolVersion": 1, "authMethods": methods})
+    assert info.auth_methods == (AuthMethod("a", "A"), AuthMethod("b", "B"))
+
+
+@pytest.mark.parametrize("auth", [{}, {"logout": None}, {"logout": False}, None])
+@pytest.mark.req("V1-42")
+async def test_no_logout_unless_it_is_offered(auth: Any) -> None:
+    async with connected() as bench:
+        await hello(bench, {"protocolVersion": 1, "agentCapabilities": {"auth": auth}})
+        with pytest.raises(AgentError, match="offers no logout"):
+            await bench.adapter.logout()
+        assert [message["method"] for message in bench.sent] == ["initialize"]
+
+
+@pytest.mark.req("V1-14", "V1-42")
+async def test_logout() -> None:
+    async with connected() as bench:
+        await hello(bench, {"protocolVersion": 1, "agentCapabilities": {"auth": {"logout": {}}}})
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.adapter.logout)
+            assert await bench.answers("logout") in (None, {})
 
 
 @pytest.mark.parametrize("method", ["tui", "unknown"])

@@ -225,7 +225,9 @@ async def test_what_is_kept_for_unknown_sessions_is_bounded() -> None:
     ("methods", "remedy"),
     [
         ([{"id": "oauth", "name": "Browser"}], ":AcpLogin"),
-        ([{"id": "tty", "name": "Terminal", "type": "terminal"}], "log in with the agent's own program"),
+        ([{"id": "tty", "name": "Terminal", "type": "terminal"}], ":AcpLogin"),
+        ([{"id": "key", "name": "Key", "type": "env_var"}], ":AcpLogin"),
+        ([{"id": "dev", "name": "Device", "type": "device"}], "log in with the agent's own program"),
         ([], "log in with the agent's own program"),
     ],
 )

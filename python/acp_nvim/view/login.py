@@ -1,0 +1,48 @@
+"""The question how to log in to an agent, or whether to log out."""
+
+from __future__ import annotations
+
+from acp_nvim.session.entities import LoginSubject, LoginWay
+from acp_nvim.text.sanitise import lines as safe_lines
+from acp_nvim.text.sanitise import one_line, split_long
+
+from .block import Lines, Segment
+from .look import Look
+
+#: Bytes of a line: a longer one goes on in the next.
+LINE_BYTES = 8000
+
+
+def words(subject: LoginSubject, look: Look) -> tuple[str, str, str]:
+    """The title, the one-line form, and what it is about in short."""
+    agent = one_line(look.agent, 200)
+    if subject.op == "logout":
+        return f"log out of {agent}?", f"log out of {agent}", f"logout {agent}"
+    return f"{agent} wants you to log in", f"{agent} wants you to log in", f"login {agent}"
+
+
+def put(body: Lines, subject: LoginSubject, look: Look) -> None:
+    """What the agent says, what went wrong the last time, and what each way is."""
+    if subject.op == "logout":
+        body.put((f"What {look.agent} is doing may end with it, fail or go on. :AcpLogin logs in again.", ""))
+        return
+    if subject.said:
+        _text(body, f'{look.agent} says: "{subject.said}"', "AcpNote")
+    if subject.failed:
+        _text(body, f"{look.icons.failed} {subject.failed}", "AcpFailed")
+    for number, way in enumerate(subject.ways, 1):
+        _way(body, number, way, look)
+
+
+def _way(body: Lines, number: int, way: LoginWay, look: Look) -> None:
+    mark: Segment = (str(number), "AcpKey") if way.usable else (look.icons.cancelled, "AcpNote")
+    description = f"  {one_line(way.description)}" if way.description else ""
+    body.put(mark, (" ", ""), (one_line(way.name), ""), (description, "AcpNote"))
+    if way.how:
+        _text(body, f"  {way.how}", "AcpNote")
+
+
+def _text(body: Lines, text: str, group: str) -> None:
+    for line in safe_lines(text):
+        for piece in split_long(line, LINE_BYTES):
+            body.put((piece, group))
