@@ -11,6 +11,7 @@ local NS = api.nvim_create_namespace('acp.choose')
 ---@field lines? string[] what the user has to read first; then always our own float, which shows all of it
 ---@field format_item? fun(item: any): string default: tostring
 ---@field group? fun(item: any): string? heading above the items that have it in common
+---@field hang? integer cells of an item's text below which its second line begins
 ---@field current? integer the item that holds now: the cursor begins there
 
 ---Whether `vim.ui.select` is the user's. The built-in one blocks Neovim (0.10) and scrolls the screen up.
@@ -52,6 +53,7 @@ local function float(items, opts, done)
     enter = true,
     centre = true,
     footer = footer,
+    hang = #tostring(#items) + 2 + (opts.hang or 0), -- beside the blank that each line begins with
   })
   if above == 0 then -- else nothing is chosen before it was read
     api.nvim_win_set_cursor(win, { row_of[opts.current or 1], 0 })
@@ -115,7 +117,7 @@ function M.one(items, opts, done)
   opts = vim.tbl_extend('keep', opts, { format_item = tostring })
   if M.replaced() and not opts.lines then
     local format, group = opts.format_item, opts.group
-    opts.group, opts.current = nil, nil
+    opts.group, opts.current, opts.hang = nil, nil, nil
     if group then
       opts.format_item = function(item)
         local heading = group(item)

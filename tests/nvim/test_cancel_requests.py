@@ -143,7 +143,8 @@ def test_a_chat_that_is_closed_while_its_session_is_made(
         assert x.wait("session/close")["params"] == {"sessionId": "late"}
     chat.screen.command("AcpChat x")
     chat.screen.keys("<Esc>")
-    chat.works("hello")
+    chat.submit("hello")
+    chat.until("── done")
     assert len(x.log("session/close")) == made
 
 

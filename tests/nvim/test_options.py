@@ -102,9 +102,8 @@ def test_a_boolean_is_switched(start_screen: StartScreen, agent: MakeAgent) -> N
     plays = [[{"reply": having(ALL, web=True)}], [{"reply": having(ALL, web=False)}]]
     x = with_options(agent, *ALL, on={"session/set_config_option": plays})
     chat = ready_chat(start_screen, x)
-    assert x.log("initialize")[0]["params"]["clientCapabilities"]["session"] == {
-        "configOptions": {"boolean": {}}
-    }
+    offered = x.log("initialize")[0]["params"]["clientCapabilities"]
+    assert offered["session"]["configOptions"] == {"boolean": {}}
     run(chat, "AcpOptions")
     chat.sees("3  Web search  off")
     chat.screen.keys("3")
@@ -333,6 +332,15 @@ def test_two_hundred_values(start_screen: StartScreen, agent: MakeAgent) -> None
     assert x.wait("session/set_config_option")["params"]["value"] == "v7"
     chat.sees("Model 007")
     chat.quiet()
+
+
+def test_a_long_description_hangs_under_its_beginning(start_screen: StartScreen, agent: MakeAgent) -> None:
+    said = "asks before each change of a file and before each command, whatever the settings say of it"
+    long = {**MODE, "options": [{"value": "ask", "name": "Ask", "description": said}]}
+    chat = ready_chat(start_screen, with_options(agent, long), size=(70, 30))
+    run(chat, "AcpOptions mode")
+    chat.sees("│ 1  ● Ask  asks before each change of a file and before each")
+    chat.sees("│           command, whatever the settings say of it")
 
 
 def test_control_characters_in_all_the_agent_says(start_screen: StartScreen, agent: MakeAgent) -> None:

@@ -47,6 +47,7 @@ end
 ---@field centre? boolean in the middle of the screen; default: at the cursor
 ---@field enter? boolean with the focus, until it is closed
 ---@field footer? string what closes it
+---@field hang? integer cells by which what does not fit into a line is indented
 ---@field keys? string[] that close it, beside `q` and `<Esc>`
 ---@field long? string[] keys that enter it instead, if its text does not fit
 
@@ -122,6 +123,11 @@ function M.float(lines, title, opts)
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
   end
   set('wrap', true)
+  if opts.hang then
+    set('linebreak', true)
+    set('breakindent', true)
+    set('breakindentopt', 'shift:' .. opts.hang)
+  end
   M.name_float(win, title)
   local rows = api.nvim_win_text_height(win, {}).all
   local long = rows > limit

@@ -22,6 +22,7 @@ end
 
 ---@param items table[]
 ---@return fun(item: table, more: string?): string
+---@return integer cells before the second column
 local function in_columns(items)
   local width = math.min(
     widest(vim.tbl_map(function(item)
@@ -31,7 +32,8 @@ local function in_columns(items)
   )
   return function(item, more)
     return more and more ~= '' and ('%s  %s'):format(pad(item.name, width), more) or item.name
-  end
+  end,
+    width + 2
 end
 
 ---Let the user choose the value of an option.
@@ -42,7 +44,8 @@ local function pick_value(chat, option)
   if option.type == 'boolean' then
     choices = { { value = true, name = 'on' }, { value = false, name = 'off' } }
   end
-  local icons, columns, present = require('acp.icons').get(), in_columns(choices), nil
+  local icons, present = require('acp.icons').get(), nil
+  local columns, second = in_columns(choices)
   for i, choice in ipairs(choices) do
     present = choice.value == option.value and i or present
   end
@@ -50,6 +53,7 @@ local function pick_value(chat, option)
     prompt = ('%s: %s'):format(chat.agent, option.name),
     kind = 'acp_option_value',
     current = present,
+    hang = second + 2, -- the icon and a blank
     group = function(choice)
       return choice.group
     end,
