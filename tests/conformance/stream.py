@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import anyio
+import anyio.lowlevel
 from tests.replay.compact import session_text
 from tests.unit.protocol.acp_v1.bench import Bench, connected
 from tests.unit.view.buffer import Buffer
@@ -35,6 +36,7 @@ from .sample import Maker
 VALID, BROKEN = "valid", "other"  # remote ids of the two sessions
 KEPT = "/kept/a.py"  # a file only valid requests read
 TERMINAL = "t1"
+STEPS = 1000  # of the event loop, for an answer
 HELLO: Json = {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": True}}}
 
 NOT_FOUND, NO_METHOD, BAD_PARAMS, BAD_JSON = -32002, -32601, -32602, -32700
@@ -77,6 +79,8 @@ def message(schema: Schema, chance: random.Random, session: str, ident: str | in
     params = maker.make(name)
     if "sessionId" in params:
         params["sessionId"] = session
+    if "requestId" in params and session == BROKEN:
+        params["requestId"] = "nobody's"  # our prompt's would bring it into the other session
     if "terminalId" in params and chance.randrange(4):
         params["terminalId"] = TERMINAL
     if "path" in params and chance.randrange(4):
@@ -128,12 +132,17 @@ def codes_of(read: Json) -> frozenset[int]:
     params = {} if params is None else params
     if _depth(params) > 250:  # read at all only where it is looked at
         return frozenset((0, BAD_JSON, BAD_PARAMS, NOT_FOUND, NO_METHOD))
-    if name == "CreateElicitationRequest":
-        return frozenset((0, NO_METHOD, BAD_PARAMS, NOT_FOUND))
+    mode = params.get("mode") if isinstance(params, dict) else None
+    if isinstance(mode, str) and mode not in ("form", "url"):
+        return frozenset((BAD_PARAMS,))  # whatever else it says (V1-198)
     if not STABLE.lenient(name).is_valid(params):
         return frozenset((BAD_PARAMS,))
+    if params.get("sessionId") is None:  # an elicitation for a request of ours: is there such a one?
+        return frozenset((0, BAD_PARAMS))
     if params["sessionId"] not in (VALID, BROKEN):
         return frozenset((NOT_FOUND,))
+    if "mode" in params:
+        return frozenset((0,)) if params["mode"] == "form" else frozenset((0, BAD_PARAMS))
     if "path" in params:
         if not str(params["path"]).startswith("/"):
             return frozenset((BAD_PARAMS,))
@@ -244,11 +253,21 @@ async def play(lines: Sequence[Line], chance: random.Random) -> tuple[Stage, lis
             before = len(bench.sent)
             stage.feed(lines, chance)
             await bench.settle()
+            await _answered(lines, bench)
             problems = [*_answers(lines, bench.sent[before:]), *_faults(bench)]
             bench.ends(prompt)
     stage.valid.everything()
     stage.other.everything()
     return stage, problems
+
+
+async def _answered(lines: Sequence[Line], bench: Bench) -> None:
+    """Wait a while for the answers that take some steps more than the last one of ``settle``."""
+    due = {line.id for line in lines if line.id is not None}
+    for _ in range(STEPS):
+        if due <= {each.get("id") for each in bench.sent}:
+            return
+        await anyio.lowlevel.checkpoint()
 
 
 def _answers(lines: Sequence[Line], sent: Sequence[Json]) -> Iterator[str]:

@@ -127,6 +127,7 @@ async def test_a_child_that_is_not_read_waits(marker: str, here: str) -> None:
         await process.stop()
 
 
+@pytest.mark.req("V1-18")
 @pytest.mark.parametrize("kind", AGENTS)
 async def test_stop_leaves_nothing(marker: str, here: str, kind: str) -> None:
     async with spawner() as made:
@@ -153,6 +154,7 @@ async def test_the_leftovers_of_an_agent_that_ended_by_itself(marker: str, here:
         assert set(marked(marker)) == {made.reaper.pid}
 
 
+@pytest.mark.req("V1-18")
 async def test_the_real_times_of_a_stop(marker: str, here: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spawn, "TERM_GRACE", 2.0)
     monkeypatch.setattr(spawn, "EOF_GRACE", 0.5)

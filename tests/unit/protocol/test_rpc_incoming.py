@@ -131,6 +131,7 @@ async def test_cancel_request(returns: bool) -> None:
         assert (last["id"], "result" in last) == ("7", returns)
 
 
+@pytest.mark.req("V1-12")
 @pytest.mark.req("V1-211")
 async def test_notifications_are_never_answered() -> None:
     """Case C08."""
@@ -183,6 +184,7 @@ async def test_stray_lines_do_not_disturb_the_handshake() -> None:
     assert b.notes().count("stray") + b.notes().count("syntax") >= len(stray)
 
 
+@pytest.mark.req("V1-05", "V1-09", "V1-12")
 @pytest.mark.parametrize(
     ("line", "id_", "code"),
     [

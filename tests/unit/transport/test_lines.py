@@ -32,6 +32,7 @@ bits = st.sampled_from(
 streams = st.lists(bits, max_size=60).map(b"".join)
 
 
+@pytest.mark.req("V1-04")
 @given(streams, st.lists(st.integers(0, 400), max_size=12))
 def test_cut_points_do_not_matter(data: bytes, points: list[int]) -> None:
     assert feed(cut(data, points)) == expected(data)
@@ -53,6 +54,7 @@ def test_byte_by_byte(data: bytes, lines: list[bytes]) -> None:
     assert feed([data[i : i + 1] for i in range(len(data))]) == lines
 
 
+@pytest.mark.req("V1-06")
 @given(streams, st.lists(st.integers(0, 400), max_size=12), st.integers(1, 8))
 def test_no_line_over_the_bound_gets_through(data: bytes, points: list[int], limit: int) -> None:
     short = all(len(line) <= limit for line in data.split(b"\n"))
