@@ -168,8 +168,9 @@ def test_a_proposal_has_the_colours_of_the_file_and_nothing_to_edit_with(
     make: MakeDesk, opened: tuple[str, ...]
 ) -> None:
     """No file type plugin: that of Python looks for an interpreter first, which may take a second."""
-    init = "vim.api.nvim_create_autocmd('BufRead', { command = 'setlocal tabstop=3' })"
-    made = make(init=init, opened=opened)
+    made = make(opened=opened)
+    if opened:
+        made.screen.lua("vim.bo[vim.fn.bufnr('src/date.py')].tabstop = 3")
     made.go()
     made.wait_diff()
     _, (_, right) = made.windows()
