@@ -11,6 +11,7 @@ from tests.agents.fixtures import MakeAgent
 from tests.nvim.cases.kit import END, ask
 from tests.nvim.diff_kit import (
     LIVED_IN,
+    OLD,
     OPEN,
     OPTIONS,
     PATH,
@@ -120,3 +121,77 @@ def test_one_after_the_other(make: MakeDesk) -> None:
     made.screen.keys("3")
     assert made.agent.response(2)["result"]["outcome"] == {"outcome": "selected", "optionId": "no"}
     restored(made, before)
+
+
+def rest(made: Desk) -> None:
+    """The time a fault gets to show itself: longer than the keyboard must rest before a question enters."""
+    made.screen.lua("vim.wait(...)", 700)
+
+
+FLOAT = (
+    ":lua local b = vim.api.nvim_create_buf(false, true) vim.api.nvim_open_win(b, true,"
+    " { relative = 'editor', row = 2, col = 2, width = 30, height = 3 }) vim.cmd.startinsert()<CR>"
+)
+# What the user does in the file, its mode, how they go on, and what it comes to in the first lines.
+DOING = [
+    ("insert", "Ofirst", "i", " line<Esc>", ["first line", OLD.splitlines()[0]]),
+    ("replace", "RXX", "R", "YY<Esc>", ["XXYY" + OLD.splitlines()[0][4:]]),
+    ("command line", ":s/Dates/Da", "c", "ys/<CR>", [OLD.splitlines()[0].replace("Dates", "Days")]),
+    ("search", "/def", "c", " days<CR>x", [OLD.splitlines()[0]]),
+    ("operator", "d", "no", "d", ["", OLD.splitlines()[2]]),
+    ("visual", "wv", "v", "ed", ['"""' + OLD.splitlines()[0][8:]]),
+    ("lines", "V", "V", "jd", [OLD.splitlines()[2]]),
+]
+
+
+@pytest.mark.parametrize(("keys", "mode", "more", "lines"), [d[1:] for d in DOING], ids=[d[0] for d in DOING])
+@pytest.mark.parametrize("open_", ["chat", "always"])
+def test_no_key_is_eaten(
+    make: MakeDesk, open_: str, keys: str, mode: str, more: str, lines: list[str]
+) -> None:
+    """A question with a diff comes while the user is in the middle of something: it goes on as it began."""
+    made = make(settings={"permission": {"open": open_}})
+    code = made.windows()[0][1]
+    made.screen.api.set_current_win(code)
+    made.screen.keys("gg0", keys)
+    eventually(lambda: made.screen.api.get_mode()["mode"] == mode)
+    made.go()
+    made.chat.wait_pending(1)
+    rest(made)
+    assert made.screen.api.get_mode()["mode"] == mode
+    made.screen.keys(more)
+    eventually(
+        lambda: made.lines_of(code)[: len(lines)] == lines,
+        message=lambda: f"{made.lines_of(code)[:3]}\n{made.screen.text()}",
+    )
+    if open_ == "chat":
+        assert (made.tabs(), made.screen.api.get_current_win().handle) == (1, code)
+    assert made.answers() == []
+
+
+def test_no_key_of_a_terminal_is_eaten(make: MakeDesk) -> None:
+    made = make()
+    made.screen.api.set_current_win(made.windows()[0][1])
+    made.screen.command("hide terminal cat")
+    made.screen.keys("ihel")
+    eventually(lambda: made.screen.api.get_mode()["mode"] == "t")
+    made.go()
+    made.chat.wait_pending(1)
+    rest(made)
+    made.screen.keys("lo<CR>")
+    eventually(lambda: made.screen.lines()[:2] == ["hello", "hello"], message=made.screen.text)
+    assert (made.tabs(), made.screen.api.get_mode()["mode"]) == (1, "t")
+
+
+def test_no_key_of_a_picker_is_eaten(make: MakeDesk) -> None:
+    """A float with text in it, as pickers are, above the chat."""
+    made = make(settings={"permission": {"open": "always"}})
+    made.screen.keys(FLOAT)
+    eventually(lambda: made.screen.api.get_mode()["mode"] == "i")
+    made.screen.keys("fin")
+    made.go()
+    made.chat.wait_pending(1)
+    rest(made)
+    made.screen.keys("d me")
+    eventually(lambda: made.screen.lines() == ["find me"], message=made.screen.text)
+    assert made.tabs() == 1
