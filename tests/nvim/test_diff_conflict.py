@@ -100,6 +100,7 @@ def test_three_windows(make: MakeDesk) -> None:
     restored(made, before)
 
 
+@pytest.mark.req("V1-170")
 @pytest.mark.parametrize(("key", "mine", "disk"), [("1", NEW, NEW), ("3", None, NEW)])
 def test_answers(make: MakeDesk, key: str, mine: str | None, disk: str) -> None:
     made = asked(make())
@@ -271,6 +272,7 @@ ITSELF = [
 ]
 
 
+@pytest.mark.req("V1-170")
 @pytest.mark.parametrize("key", ["1", "2", "3"])
 def test_an_agent_that_has_written_the_file_itself(make: MakeDesk, key: str) -> None:
     """It is said that the file is there already, and that it is about the buffer; both can be kept."""
