@@ -9,13 +9,15 @@ not look at it. The marks are the schema's own:
 ``LaxListOrUnset``  the same, where null and left out differ
 ``NullList[T]``     x-deserialize-default-on-null: null becomes the default; else strict
 ``NullDict[T]``     the same for an object
+``SkipList[T]``     x-deserialize-skip-invalid-items alone: it must be a list; a bad item is dropped
+``Patched[T]``      a field of a patch: left out, null and a value differ; a bad value counts as left out
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
-from msgspec import Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 T = TypeVar("T")
 
@@ -30,6 +32,8 @@ LaxListOrNone: TypeAlias = Annotated[list[T] | None, Meta(extra={ON_ERROR: True,
 LaxListOrUnset: TypeAlias = Annotated[
     list[T] | UnsetType | None, Meta(extra={ON_ERROR: True, SKIP_ITEMS: True})
 ]
+SkipList: TypeAlias = Annotated[list[T], Meta(extra={SKIP_ITEMS: True})]
+Patched: TypeAlias = Annotated[T | UnsetType | None, Meta(extra={ON_ERROR: True})]
 NullList: TypeAlias = Annotated[list[T], Meta(extra={ON_NULL: True})]
 NullDict: TypeAlias = Annotated[dict[str, T], Meta(extra={ON_NULL: True})]
 ChunkText: TypeAlias = Annotated[str, Meta(extra={HALVES: True})]
@@ -54,12 +58,23 @@ class Wire(Bare, frozen=True, kw_only=True):
     meta: Lax[JsonObject | None] = field(name="_meta", default=None)
 
 
+class Patch(Bare, frozen=True, kw_only=True):
+    """Its fields, and ``meta``, patch what is known: UNSET leaves, None resets (V2-83, V2-84)."""
+
+    meta: Patched[JsonObject] = field(name="_meta", default=UNSET)
+
+
 class Marker(Wire, frozen=True):
     """A capability that is there: ``{}`` is enough (V1-32)."""
 
 
 class Unknown(Struct, frozen=True):
-    """A variant this version does not know: its tag and all it said. Only the slow path makes them."""
+    """A variant this version does not know: its tag and all it said. Only the slow path makes them.
+
+    ``needs``: texts that every variant has.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
 
     kind: str
     raw: JsonObject

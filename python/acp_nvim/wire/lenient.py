@@ -69,7 +69,7 @@ def _compile(info: mi.Type, marks: dict[str, Any]) -> Convert:
         case mi.IntType():
             return functools.partial(_int, info.ge, info.le)
         case mi.FloatType():
-            return _float
+            return functools.partial(_float, info.ge, info.le)
         case mi.BoolType():
             return _bool
         case mi.AnyType():
@@ -106,13 +106,15 @@ def _int(low: int | None, high: int | None, value: Any, _: Notes) -> int:
     return value
 
 
-def _float(value: Any, _: Notes) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except OverflowError:
-            raise MismatchError("number out of range") from None
-    raise _wrong("number", value)
+def _float(low: float | None, high: float | None, value: Any, _: Notes) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise _wrong("number", value)
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise MismatchError(f"{value} is out of range")
+    try:
+        return float(value)
+    except OverflowError:
+        raise MismatchError("number out of range") from None
 
 
 def _bool(value: Any, _: Notes) -> bool:
@@ -214,6 +216,9 @@ def _tagged(tag_field: str, members: dict[Any, Convert], unknown: type[Unknown] 
             return member(value, notes)
         if unknown is None:
             raise MismatchError(f"unknown {tag_field} {clean(tag)!r}")
+        for name in unknown.needs:
+            if not isinstance(value.get(name), str):
+                raise MismatchError(f"missing field `{name}`")
         notes.append(f"unknown {tag_field} {clean(tag)!r}")
         return unknown(kind=clean(tag), raw=clean_tree(value))
 
