@@ -1,8 +1,8 @@
 """Copies the protocol's JSON schemas into the tests, without their prose.
 
-``python tools/schema.py FOLDER``: the folder holds ``schema.json`` and ``schema.unstable.json`` of ACP v1, as
-the package named in tests/conformance/schema/SOURCE.md has them. One definition a line, so that a change
-of the protocol can be read as a diff.
+``python tools/schema.py FOLDER``: the folder ``schema`` of the package named in
+tests/conformance/schema/SOURCE.md; it has a folder for each version of the protocol. One definition a line,
+so that a change of the protocol can be read as a diff.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path(__file__).parent.parent / "tests" / "conformance" / "schema"
-FILES = {"schema.json": "v1.json", "schema.unstable.json": "v1.unstable.json"}
+FILES = {
+    f"{version}/schema{kind}.json": f"{version}{kind}.json"
+    for version in ("v1", "v2")
+    for kind in ("", ".unstable")
+}
 
 
 def bare(node: Any) -> Any:

@@ -115,6 +115,7 @@ def _lenient(node: Any) -> Any:
     if node.get(ON_ERROR):
         return {}
     made = {key: _lenient(value) for key, value in node.items()}
+    made.pop("minItems", None)  # an empty list is taken, and shown as what it is
     if node.get("format") == "uint32":
         made["maximum"] = 2**32 - 1
     if node.get(SKIP_ITEMS):
@@ -151,3 +152,5 @@ def errors(validator: Validator, value: Any) -> Iterator[str]:
 
 STABLE = Schema("v1.json")
 UNSTABLE = Schema("v1.unstable.json")
+STABLE_V2 = Schema("v2.json")
+UNSTABLE_V2 = Schema("v2.unstable.json")

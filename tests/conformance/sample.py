@@ -152,9 +152,11 @@ class Maker:
             case "integer":
                 return self._integer(node)
             case "number":
-                return self._chance.choice((0, -1, 0.5, 1e9, 3.0))
+                low, high = node.get("minimum", -1), node.get("maximum", 1e9)
+                return self._chance.choice([each for each in (0, -1, 0.5, 1e9, 3.0) if low <= each <= high])
             case "array":
-                return [self._value(node["items"], (*path, at)) for at in range(self._chance.randrange(4))]
+                count = max(self._chance.randrange(4), node.get("minItems", 0))
+                return [self._value(node["items"], (*path, at)) for at in range(count)]
             case "object":
                 return self._object(node, path)
         raise TypeError(node)
