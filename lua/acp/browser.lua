@@ -1,18 +1,17 @@
---- Open a page the user has agreed to visit, in their browser.
+--- Hand something to the user's own program for it: a page they have agreed to visit, or a file of ours.
 local M = {}
 
 -- A program that hands the address on has failed, if at all, by then.
 local WAIT_MS = 3000
 
----@param why string
-local function failed(why)
-  local text = 'no browser could be opened: copy the address from its row in the chat'
-  require('acp.message').warn(text, { why })
-end
-
----@param url string http or https, checked by the host; exactly what the user was shown
-function M.open(url)
-  local ok, process, problem = pcall(vim.ui.open, url)
+---@param target string an http or https address, checked by the host and shown to the user; or a file of ours
+---@param said? string what to tell when that fails
+function M.open(target, said)
+  local function failed(why)
+    said = said or 'no browser could be opened: copy the address from its row in the chat'
+    require('acp.message').warn(said, { why })
+  end
+  local ok, process, problem = pcall(vim.ui.open, target)
   if not ok then
     failed(tostring(process))
   elseif not process and problem then

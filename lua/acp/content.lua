@@ -18,22 +18,38 @@ local texts = 0 -- embedded texts shown so far: their buffers' names differ
 ---@field line? integer
 ---@field shown? string the path, safe to be shown
 ---@field ask? boolean the file is outside the project
----@field url? string
+---@field url? string an address, with
+---@field host? string
+---@field warnings? string[]
 ---@field type? 'image'|'audio'|'resource'
 ---@field mime? string
 ---@field name? string
+
+---The user asks for something: what was asked for before is not waited for any more.
+---@param chat acp.Chat
+local function begin(chat)
+  if wanted.buf and api.nvim_buf_is_valid(wanted.buf) and #vim.fn.win_findbuf(wanted.buf) == 0 then
+    api.nvim_buf_delete(wanted.buf, { force = true }) -- a text nobody has waited for
+  end
+  wanted = { id = wanted.id + 1, chat = chat.n }
+end
 
 ---Ask the host for what is behind a line of the transcript.
 ---@param chat acp.Chat
 ---@param link {item: integer[], block: integer}
 ---@param how 'open'|'file'
 function M.ask(chat, link, how)
-  if wanted.buf and api.nvim_buf_is_valid(wanted.buf) and #vim.fn.win_findbuf(wanted.buf) == 0 then
-    api.nvim_buf_delete(wanted.buf, { force = true }) -- a text nobody has waited for
-  end
-  wanted = { id = wanted.id + 1, chat = chat.n }
+  begin(chat)
   local place = { chat = chat.n, id = wanted.id, block = link.block, place = link.item, how = how }
   require('acp.host').event('content', place)
+end
+
+---Ask the host whether an address may be opened, and what is to be said about it.
+---@param chat acp.Chat
+---@param url string
+function M.ask_address(chat, url)
+  begin(chat)
+  require('acp.host').event('address', { chat = chat.n, id = wanted.id, url = url })
 end
 
 ---The chat, if the user still waits in its transcript for this answer.
@@ -149,7 +165,8 @@ local function show_media(chat, what)
     local data = { path = what.path, mime = what.mime, type = what.type, name = what.name }
     require('acp.events').fire(chat.n, 'AcpContent', data)
   else
-    require('acp.url').launch(what.path)
+    local said = 'no program could be opened; the file is ' .. vim.fn.fnamemodify(what.path, ':~')
+    require('acp.browser').open(what.path, said)
   end
 end
 
@@ -169,7 +186,7 @@ function M.answer(id, what)
   elseif what.kind == 'open' then
     show_media(chat, what)
   elseif what.kind == 'url' then
-    require('acp.url').open_with_consent(what.url)
+    require('acp.url').open_with_consent(what)
   elseif what.kind == 'file' and what.ask then
     ask_file(what)
   elseif what.kind == 'file' then

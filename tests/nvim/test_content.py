@@ -157,7 +157,9 @@ def test_what_is_not_known_is_saved_and_not_opened(
         (link("file:///dev/zero"), "not a regular file"),
         (link("file:///"), "a folder"),
         (link("nothing"), "not opened: nothing"),
-        (link("https://x.org/\u202e"), "not opened: the address has invisible characters"),
+        (link("https://x.org/\u202e"), "this address is not opened: it has blanks, invisible characters"),
+        (link("https://x.org\\@good.org/"), "this address is not opened"),
+        (link("https://x.org/" + "y" * 9000), "it is too long to be shown in full"),
     ],
 )
 def test_what_cannot_be_opened_says_why(
@@ -239,8 +241,8 @@ def test_an_address_is_shown_in_full_before_it_is_opened(
     shown = "".join(row.strip("│ ") for row in float_rows(screen))
     assert url in shown
     assert "host  evil.example" in shown
-    assert '"good.example" is a user name, not the host' in shown
-    assert "port 8443" in shown
+    assert "what stands before the @ is not the host" in shown
+    assert "an unusual port: 8443" in shown
     assert opened(screen) == []
     screen.keys("<CR>")  # on the address: nothing is preselected
     screen.keys("q")
@@ -286,6 +288,16 @@ def test_an_answer_before_the_end_was_seen_only_scrolls(start_screen: StartScree
     assert opened(screen) == []
     screen.keys("1")
     assert wait_opened(screen) == [url]
+
+
+@pytest.mark.parametrize(
+    "opener",
+    ["return nil, 'no handler found'", "error('broken')", "return vim.system({ 'false' })"],
+)
+def test_a_program_that_fails_is_told(start_screen: StartScreen, agent: MakeAgent, opener: str) -> None:
+    chat = play(start_screen, agent, message(image()), init=f"vim.ui.open = function() {opener} end\n")
+    press(chat, "image  image/png")
+    wait_said(chat, "no program could be opened; the file is ~/")
 
 
 def test_gx_on_a_word_of_the_answer_asks_too(start_screen: StartScreen, agent: MakeAgent) -> None:

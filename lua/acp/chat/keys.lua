@@ -140,13 +140,13 @@ local actions = {
     url = {
       desc = 'open the address under the cursor (asks)',
       modes = { 'n' },
-      run = function()
+      run = function(chat)
         local col = api.nvim_win_get_cursor(0)[2] + 1
         local url = require('acp.url').at(api.nvim_get_current_line(), col)
         if content_here() then
           follow_link('<CR>')
         elseif url then
-          require('acp.url').open_with_consent(url)
+          require('acp.content').ask_address(chat, url)
         else
           require('acp.message').info('no address here')
         end

@@ -148,6 +148,7 @@ class App:
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
         self._on("content", payloads.OpenContent, self._contents.open)
+        self._on("address", payloads.OpenAddress, self._contents.address)
 
     def _set_settings(self, request: payloads.Settings) -> None:
         self._settings = request.settings

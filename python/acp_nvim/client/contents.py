@@ -19,11 +19,12 @@ from acp_nvim.service.saved import Saved
 from acp_nvim.session.entities import Block, Session
 from acp_nvim.text.media import decoded, media_of
 from acp_nvim.text.sanitise import lines, one_line, split_long
+from acp_nvim.text.url import BadUrlError, inspect
 from acp_nvim.view.content import file_path
 from acp_nvim.view.places import look
 
 from .announce import known
-from .payloads import OpenContent
+from .payloads import OpenAddress, OpenContent
 from .registry import Registry
 
 #: Lines of one call into Neovim: what comes with it is decoded between two keys.
@@ -51,6 +52,11 @@ class Contents:
     def open(self, request: OpenContent) -> None:
         """Answer with ``acp.content.answer(id, what)``: once, unless the chat is gone."""
         self._spawn(self._open, request)
+
+    def address(self, request: OpenAddress) -> None:
+        """Say what is to be known of an address before it is opened; answers as ``open`` does."""
+        if self._registry.get(request.chat) is not None:
+            self._editor.notify("acp.content", "answer", request.id, _web(request.url))
 
     async def _open(self, request: OpenContent) -> None:
         chat = self._registry.get(request.chat)
@@ -104,7 +110,7 @@ class Contents:
         except ValueError:
             scheme = ""
         if scheme in ("http", "https"):
-            return {"kind": "url", "url": uri}
+            return _web(uri)
         file = file_path(uri)
         if file is None:
             return _say(f"not opened: {one_line(uri)} is no address of the web, and no file here")
@@ -132,6 +138,14 @@ class Contents:
             "mime": (block.mime or "").partition(";")[0].strip().lower() or None,
         }
         self._editor.notify("acp.content", "answer", ident, known(**answer))
+
+
+def _web(url: str) -> dict[str, Any]:
+    try:
+        found = inspect(url)
+    except BadUrlError as error:
+        return _say(f"this address is not opened: {error}")
+    return {"kind": "url", "url": found.text, "host": found.host, "warnings": list(found.warnings)}
 
 
 def _rows(text: str) -> list[str]:

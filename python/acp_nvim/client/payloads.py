@@ -228,5 +228,13 @@ class OpenContent(msgspec.Struct):
     how: Literal["open", "file"] = "open"
 
 
+class OpenAddress(msgspec.Struct):
+    """An address the user has pointed at in the text of a transcript. ``id`` comes back with the answer."""
+
+    chat: int
+    id: int
+    url: str
+
+
 class Settings(msgspec.Struct):
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
