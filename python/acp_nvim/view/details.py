@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from acp_nvim.session.entities import Block, Compaction, Item, Message, Note, Plan, ToolCall, TurnEnd
+from acp_nvim.session.entities import (
+    Block,
+    Compaction,
+    Item,
+    Message,
+    Note,
+    Plan,
+    ToolCall,
+    TurnEnd,
+    UnknownContent,
+)
 from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines, one_line, split_long
 
@@ -87,6 +97,9 @@ def _call(found: list[str], call: ToolCall, look: Look) -> None:
     if not isinstance(call.raw_output, str) or call.raw_output != text:
         _raw(found, "raw output", call.raw_output)
     _blocks(found, [each for each in call.content if isinstance(each, Block)])
+    for item in call.content:
+        if isinstance(item, UnknownContent):
+            _raw(found, "unknown content", item.raw)
 
 
 def _blocks(found: list[str], blocks: Sequence[Block]) -> None:

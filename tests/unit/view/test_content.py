@@ -272,6 +272,9 @@ def test_content_of_a_tool_call() -> None:
     assert chat.transcript.content(block.id, [0, 2]) is None  # it is not a block
     assert chat.transcript.content(block.id, [0, 9]) is None
     assert chat.buffer.marked("AcpContext") == ["image  image/png, 3 B  file:///x/shot.png"]
+    details = chat.transcript.details(block.id)
+    assert "  hidden" in details
+    assert details[-4:] == ["unknown content", "  {", '    "type": "hologram"', "  }"]
 
 
 def test_each_call_of_a_group_has_its_own() -> None:
