@@ -60,9 +60,13 @@ class Asked:
         reply: Json = self.agent.response(ident)["result"]
         return reply
 
+    def ready(self, count: int = 1) -> None:
+        """Wait until Neovim has so many questions; what is told of the status may come before."""
+        eventually(lambda: self.screen.lua("return require('acp.question').count()") == count)
+
     def begin(self, choice: str = "1") -> None:
         """Start filling in, as ``:AcpPermit 1`` does."""
-        self.chat.wait_pending(1)
+        self.ready()
         self.screen.wait("AcpPermit answers")
         self.chat.permit(choice)
         eventually(lambda: self.focused(), message=self.screen.text)

@@ -27,7 +27,7 @@ def page_of(start_screen: StartScreen, agent: MakeAgent, url: str = URL, init: s
 @pytest.mark.req("V1-199", "V1-204", "V1-205", "V1-206", "V1-207")
 def test_a_page_is_opened_by_consent_only(start_screen: StartScreen, agent: MakeAgent) -> None:
     made = page_of(start_screen, agent)
-    made.chat.wait_pending(1)
+    made.ready()
     screen = made.screen.wait("x wants you to open a page")
     assert "goes to example.com" in screen
     assert URL in screen
@@ -47,7 +47,7 @@ def test_a_page_is_opened_by_consent_only(start_screen: StartScreen, agent: Make
     made.chat.wait("✓ open   Sign in  finished in the browser")
     made.chat.wait_turn(2)
     assert made.opened() == [URL]
-    assert made.screen.messages() == ""
+    assert made.screen.messages().strip() == ""
 
 
 @pytest.mark.req("V1-202", "V1-205")
@@ -56,7 +56,7 @@ def test_without_consent_nothing_is_opened(
     start_screen: StartScreen, agent: MakeAgent, choice: str, result: Json
 ) -> None:
     made = page_of(start_screen, agent)
-    made.chat.wait_pending(1)
+    made.ready()
     made.chat.permit(choice)
     assert made.answer("u1") == result
     made.chat.wait_turn()
@@ -104,7 +104,7 @@ def test_a_browser_that_does_not_open_is_told(
     start_screen: StartScreen, agent: MakeAgent, opener: str
 ) -> None:
     made = page_of(start_screen, agent, init=opener)
-    made.chat.wait_pending(1)
+    made.ready()
     made.chat.permit("1")
     assert made.answer("u1") == ACCEPT  # consent
     made.screen.wait("no browser could be opened: copy the address from its row")
@@ -114,7 +114,7 @@ def test_a_browser_that_does_not_open_is_told(
 @pytest.mark.req("V1-206")
 def test_no_address_in_it_is_a_link(start_screen: StartScreen, agent: MakeAgent) -> None:
     made = page_of(start_screen, agent)
-    made.chat.wait_pending(1)
+    made.ready()
     made.chat.go()
     made.screen.lua("assert(require('acp').permit())")
     eventually(lambda: made.screen.funcs.maparg("?", "n", False, True).get("desc"))

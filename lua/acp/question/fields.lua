@@ -120,6 +120,12 @@ function M.rows(field, value, act)
       at = #rows
     end
   end
+  if not field.required and field.type ~= 'choices' then
+    add('leave it out', nil, value == nil, function()
+      act.choose(nil)
+    end)
+    rows[1].number, rows[1].beside = false, true
+  end
   if field.type == 'boolean' then
     for _, choice in ipairs({ true, false }) do
       add(choice and 'Yes' or 'No', nil, value == choice, function()
@@ -140,10 +146,6 @@ function M.rows(field, value, act)
   end
   if field.type == 'choices' then
     at = 1
-  elseif not field.required then
-    add('leave it out', nil, value == nil, function()
-      act.choose(nil)
-    end)
   end
   return rows, at
 end

@@ -16,6 +16,7 @@ local REST_MS = 250
 ---@field marks? acp.QuestionMark[] rows from 0
 ---@field run? fun() what <CR> on it does, and its number
 ---@field number? boolean it has one
+---@field beside? boolean it has none, and stands in line with those that have
 ---@field guard? boolean its key must not follow another closely
 
 ---@class acp.PageSpec
@@ -139,6 +140,8 @@ local function content(spec)
       table.insert(numbered, row)
       indent = (' %' .. #tostring(total) .. 'd  '):format(#numbered)
       table.insert(marks, { first, 0, #indent - 2, 'AcpKey' })
+    elseif row.beside then
+      indent = (' '):rep(#tostring(total) + 3)
     end
     for n, line in ipairs(row.lines) do
       table.insert(lines, (n == 1 and indent or (' '):rep(#indent)) .. line)
@@ -437,6 +440,11 @@ function M.layout()
     title = ' ' .. message.cut(spec.title, math.max(box.width - 2, 1)) .. ' ',
     title_pos = 'left',
   })
+  if rows <= height then
+    api.nvim_win_call(now.win, function()
+      vim.fn.winrestview({ topline = 1, skipcol = 0 }) -- it was lower, and scrolled
+    end)
+  end
   if input_win then
     api.nvim_win_set_config(input_win, {
       relative = 'win',

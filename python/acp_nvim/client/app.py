@@ -296,10 +296,13 @@ class App:
         return chat.n if chat is not None else None
 
     def _asker(self, connection: Connection) -> Session | None:
-        """The chat that waits for an agent as a whole: one without a session, else the newest."""
+        """The chat that waits for an agent as a whole: whose user has asked for something, else one without a
+        session, else the newest.
+        """
         chats = self._registry.sharing(connection)
+        asking = [chat for chat in chats if chat.asking]
         waiting = [chat for chat in chats if chat.starting or chat.failure is not None]
-        return (waiting or chats)[-1].session if chats else None
+        return (asking or waiting or chats)[-1].session if chats else None
 
     def _protected(self) -> list[str]:
         files = self._settings.get("files")

@@ -156,6 +156,8 @@ class Chat:
         """Say so when the agent takes long to start (``stall_s`` of its settings)."""
         seconds = self.connection.config.stall_s
         await anyio.sleep(seconds)
+        if self.session.open_permissions:
+            return  # the agent waits for the user, not the user for it
         agent = self.connection.agent_now
         asked = agent.asked(self.session) if agent is not None else None
         slow = self.connection.slow(seconds, asked or "what it was asked")

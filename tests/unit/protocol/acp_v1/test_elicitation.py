@@ -228,6 +228,33 @@ async def test_it_belongs_to_a_request_of_ours() -> None:
         assert await error(bench, "h") == -32602
 
 
+@pytest.mark.req("V1-208")
+async def test_it_goes_with_a_request_the_user_takes_back() -> None:
+    async with connected() as bench:
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.answers, "initialize", HELLO)
+            await bench.adapter.connect()
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.adapter.new_session, bench.session)
+            ident = (await bench.asked("session/new"))["id"]
+            asks_form(bench, "f", requestId=ident)
+            await bench.settle()
+            await bench.adapter.withdraw(bench.session, shared=False)
+            assert (await bench.reply("f"))["result"] == CANCEL  # session/new itself may still succeed
+            bench.transport.push({"jsonrpc": "2.0", "id": ident, "result": {"sessionId": "r1"}})
+
+
+@pytest.mark.req("V1-197")
+async def test_it_belongs_to_a_prompt() -> None:
+    async with opened() as bench, bench.turn():
+        prompt = await bench.asked("session/prompt")
+        asks_form(bench, requestId=prompt["id"])
+        await bench.settle()
+        assert bench.session.open_permissions == bench.questions.asked
+        bench.ends(prompt)
+        assert (await bench.reply("f"))["result"] == CANCEL
+
+
 @pytest.mark.req("V1-197")
 async def test_a_request_of_no_session_is_of_the_chat_that_waits() -> None:
     waiting: list[Any] = []
