@@ -106,7 +106,6 @@ def test_a_key_that_is_refused_after_a_restart(start_screen: StartScreen, agent:
     other.until("? login  x  waiting for you")
     env = {"ROBO_KEY": KEY, "ROBO_URL": "https://example.org"}
     chat.screen.setup({"agents": {"x": {**x.settings, "env": env}}})
-    chat.screen.keys("<Esc>")
     chat.screen.command("AcpLogin")
     chat.screen.command("AcpPermit 1")
     other.until("✗ login  Azure  failed", "│ ✗ bad key •••", "? login  x  waiting for you")

@@ -98,7 +98,7 @@ class App:
             spawn=spawn,
             asker=self._asker,
         )
-        self._login_terminals = LoginTerminals(editor, self._spawner.reaper)
+        self._login_terminals = LoginTerminals(editor, self._spawner)
         self._logins = Logins(
             self._registry, editor, self._store, self._questions, self._login_terminals, self._secrets, spawn
         )

@@ -12,8 +12,8 @@ import anyio
 
 from acp_nvim.editor import Editor, NvimError
 from acp_nvim.process.ending import end_family
-from acp_nvim.process.environment import MARKER, LaunchError, clean_environment, find_command
-from acp_nvim.process.reaper import Reaper
+from acp_nvim.process.environment import MARKER, LaunchError, find_command
+from acp_nvim.process.spawn import Spawner
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 
@@ -33,9 +33,10 @@ class _Run:
 class LoginTerminals:
     """Runs the logins and hears how they ended. The windows are Lua's: ``acp.login``."""
 
-    def __init__(self, editor: Editor, reaper: Reaper) -> None:
+    def __init__(self, editor: Editor, spawner: Spawner) -> None:
         self._editor = editor
-        self._reaper = reaper
+        self._spawner = spawner
+        self._reaper = spawner.reaper
         self._numbers = count(1)
         self._runs: dict[int, _Run] = {}
 
@@ -64,7 +65,7 @@ class LoginTerminals:
         the cursor goes there. Raises AgentError when it cannot be run. Cancelling closes the terminal.
         """
         number, run, marker = next(self._numbers), _Run(), str(uuid.uuid4())
-        base = {**clean_environment(os.environ), **launch.env}
+        base = self._spawner.environment(launch.env)  # as the agent itself gets it
         argv = [*launch.argv, *args]
         try:
             # Found before the method's variables are set: they must not choose another program (V1-39).

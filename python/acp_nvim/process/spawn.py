@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ import anyio
 import anyio.lowlevel
 from anyio import to_thread
 
+from .ending import KILL_GRACE, end
 from .environment import MARKER, LaunchError, clean_environment, explain, find_command
 from .exits import describe_exit
 from .reaper import Reaper
 from .streams import ChildProtocol
-from .tree import Row, family, groups
+from .tree import Row, family
 
 __all__ = ("AgentProcess", "Child", "LaunchError", "Launched", "Spawner")
 
@@ -26,10 +26,6 @@ P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 
 EOF_GRACE = 0.5
 """Seconds an agent has to end by itself after its stdin was closed."""
-TERM_GRACE = 2.0
-"""Seconds between SIGTERM and SIGKILL."""
-KILL_GRACE = 2.0
-"""Seconds to wait for what was killed to be gone; only processes that the kernel holds take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +84,13 @@ class Child:
         rows = await self._family(set())
         await self._ask()
         rows = await self._family(rows)
-        for signum, patience in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
-            _signal(rows, signum)
-            rows = await self._gone(rows, patience)
+        await end(rows, self._family)
         if self.returncode is None:
             with anyio.move_on_after(KILL_GRACE):
                 await self._exited.wait()
         self._transport.close()
         await anyio.lowlevel.checkpoint()  # the transport closes its pipes in a callback
         self._reaper.forget(self.marker)
-
-    async def _gone(self, rows: set[Row], patience: float) -> set[Row]:
-        """Wait at most ``patience`` seconds for the processes to end; return those that live."""
-        deadline, pause = anyio.current_time() + patience, 0.01
-        while rows and anyio.current_time() < deadline:
-            await anyio.sleep(pause)
-            pause = min(pause * 2, 0.1)
-            rows = await self._family(rows)
-        return rows
 
     async def _family(self, known: set[Row]) -> set[Row]:
         return await to_thread.run_sync(family, self._root, f"{MARKER}={self.marker}", known)
@@ -131,14 +116,6 @@ class AgentProcess(Child):
         await self.stdin.aclose()
         with anyio.move_on_after(EOF_GRACE):
             await self._exited.wait()
-
-
-def _signal(rows: set[Row], signum: signal.Signals) -> None:
-    for group in groups(rows):
-        try:
-            os.killpg(group, signum)
-        except (ProcessLookupError, PermissionError):  # gone, or (macOS) only zombies are left
-            continue
 
 
 class Spawner:

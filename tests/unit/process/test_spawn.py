@@ -15,7 +15,7 @@ import pytest
 from tests.plugin import kill, marked
 from tests.plugin.programs import AGENTS, STUBBORN, in_session
 
-from acp_nvim.process import spawn
+from acp_nvim.process import ending, spawn
 from acp_nvim.process.reaper import Reaper
 from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
 from acp_nvim.process.tree import family
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stubborn agents get 0.2 s, not 2 s; one test keeps to the real times."""
-    monkeypatch.setattr(spawn, "TERM_GRACE", 0.2)
+    monkeypatch.setattr(ending, "TERM_GRACE", 0.2)
     monkeypatch.setattr(spawn, "EOF_GRACE", 0.2)
 
 
@@ -156,7 +156,7 @@ async def test_the_leftovers_of_an_agent_that_ended_by_itself(marker: str, here:
 
 @pytest.mark.req("V1-18")
 async def test_the_real_times_of_a_stop(marker: str, here: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spawn, "TERM_GRACE", 2.0)
+    monkeypatch.setattr(ending, "TERM_GRACE", 2.0)
     monkeypatch.setattr(spawn, "EOF_GRACE", 0.5)
     async with spawner() as made:
         process = await sh(made, f"echo up; {STUBBORN}", here)

@@ -16,7 +16,7 @@ from tests.plugin import marked, none_left
 from tests.plugin.programs import STUBBORN, in_session
 from tests.unit.service.helpers import Room
 
-from acp_nvim.process import spawn
+from acp_nvim.process import ending
 from acp_nvim.process.reaper import Reaper
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import terminals
@@ -39,7 +39,7 @@ def marker(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spawn, "TERM_GRACE", 0.3)
+    monkeypatch.setattr(ending, "TERM_GRACE", 0.3)
 
 
 class Shop:
