@@ -56,7 +56,7 @@ def test_a_new_file_is_created(make: MakeDesk) -> None:
     made = make(question(edit(None, "x\n", "new.py")))
     made.go()
     made.screen.wait("claude wants to create a file")
-    assert "? edit   new.py  +1  waiting for you" in made.chat.text()
+    made.chat.wait("? edit   new.py  +1  waiting for you")
     made.screen.command("AcpPermit reject_once")
 
 
