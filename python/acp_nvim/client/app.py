@@ -30,7 +30,7 @@ from acp_nvim.view.transcript import Transcript
 from . import payloads
 from .announce import Announcer
 from .chat import Chat, Prompt, Wiring
-from .connection import Connection, Services
+from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
 from .forms import Forms
@@ -42,6 +42,7 @@ from .options import Options
 from .overwrites import Overwrites
 from .registry import Registry
 from .secrets import Secrets
+from .services import Services
 from .sessions import Sessions
 from .shown import Shown
 from .terminals import TerminalViews
