@@ -13,6 +13,8 @@ import anyio
 from acp_nvim.process.environment import clean_environment
 from acp_nvim.process.spawn import AgentProcess, LaunchError
 from acp_nvim.protocol.acp_v1 import AcpV1
+from acp_nvim.protocol.adapter import Parts
+from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.rpc_errors import GONE
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
@@ -66,14 +68,13 @@ class LocalAgent:
         process = self._process
         if process is None:
             return stopped(self._agent)
-        adapter = AcpV1(
-            StdioTransport(process.stdout, process.stdin),
+        channel = Channel(StdioTransport(process.stdout, process.stdin), self._connection.trace.record)
+        parts = Parts(
             sink=self._services.sink,
             files=self._services.files,
             questions=self._services.questions,
             terminals=self._services.terminals,
             label=self._agent,
-            observer=self._connection.trace.record,
             why_lost=self._why_lost,
             asker=partial(self._services.asker, self._connection),
             login=self._connection.login_remedy,
@@ -83,6 +84,7 @@ class LocalAgent:
             mask=self._services.secrets.mask_all,
             directories=self._config.directories if isinstance(self._config.directories, list) else [],
         )
+        adapter = AcpV1(channel, parts)
         async with anyio.create_task_group() as group:
             group.start_soon(self._handshake, adapter, ready)
             reason = await adapter.run()
