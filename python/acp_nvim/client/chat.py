@@ -41,6 +41,7 @@ class Prompt:
 
     text: str
     context: Sequence[Context] = ()
+    waited: bool = False  # while a turn ran: should that turn fail, the user may want to change it
 
     def blocks(self, embedded: bool) -> list[Block]:
         """The content blocks: context first (V1-69), then the user's words, but a command begins (V1-155)."""
@@ -239,6 +240,7 @@ class Chat:
             self.give_back()
             self.push()
             return
+        prompt.waited = self.session.turn is not None
         self.queue.insert(0, prompt) if now else self.queue.append(prompt)
         self.show_queue()
         self._wake.set()
@@ -289,6 +291,8 @@ class Chat:
         blocks = prompt.blocks(bool(agent.info and agent.info.embedded_context))
         self._over = anyio.Event()
         store.apply(session, TurnStarted(tuple(blocks)))
+        for each in self.queue:
+            each.waited = True
         self.show_queue()
         async with anyio.create_task_group() as group:
             group.start_soon(self.stall.watch)
@@ -296,8 +300,8 @@ class Chat:
             group.cancel_scope.cancel()
         self._over.set()
         turn = session.turns[-1]
-        # What is sent from now on was sent in the knowledge of how the turn ended: it goes out.
-        unsent = list(self.queue) if turn.stop in ("error", "lost") else []
+        # What was sent after its end was sent in the knowledge of how it ended: it goes out.
+        unsent = [each for each in self.queue if each.waited] if turn.stop in ("error", "lost") else []
         if turn.stop == "lost" and self.agent is agent:
             self.agent, self.failure = None, turn.error
         await self.wiring.announcer.check_files(self, None)
