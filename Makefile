@@ -70,5 +70,5 @@ include bench/bench.mk
 include tools/demo.mk
 
 clean: ## take away what was built and cached
-	rm -rf build/env build/node build/nvim-* build/demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build/env build/node build/agents build/peers build/nvim-* build/demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find python rplugin tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

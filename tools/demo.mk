@@ -13,8 +13,24 @@ build/agents/.ready: tools/demo.mk
 	npm install --silent --no-audit --no-fund --prefix build/agents $(AGENTS)
 	@touch $@
 
-test-agents: $(READY) build/agents/.ready ## opencode and gemini against a scripted model on loopback (needs Node)
-	ACP_AGENTS_BIN=build/agents/node_modules/.bin $(BIN)/python -m pytest tests/agents $(ARGS)
+# Agents made with the protocol's official SDKs: what they need, each in a folder of its own.
+PEERS := tests/agents/peers
+
+build/peers/typescript/.ready: $(PEERS)/typescript/package.json
+	@command -v npm >/dev/null || { echo 'test-agents needs Node 20 or later, with npm' >&2; exit 1; }
+	@mkdir -p build/peers/typescript
+	cp $(PEERS)/typescript/package.json build/peers/typescript
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix build/peers/typescript
+	@touch $@
+
+build/peers/python/.ready: $(PEERS)/python/requirements.txt
+	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }
+	@build/peers/python/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear build/peers/python
+	build/peers/python/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+test-agents: $(READY) build/agents/.ready build/peers/typescript/.ready build/peers/python/.ready ## with opencode, gemini and agents made with the SDKs (needs Node)
+	ACP_AGENTS_BIN=build/agents/node_modules/.bin ACP_PEERS=build/peers $(BIN)/python -m pytest tests/agents $(ARGS)
 
 pictures: $(READY) ## the pictures of the README, from real screens
 	$(BIN)/python tools/picture.py doc/img/question.svg
