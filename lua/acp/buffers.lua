@@ -243,7 +243,7 @@ local function learn_some()
     if files.is_file(buf) then
       local path = files.real(api.nvim_buf_get_name(buf))
       -- The agent may have been faster, or be at it: what Neovim knows tells that later.
-      if not disk.young(path) then
+      if not disk.young(path) and not disk.trust(buf, path) then
         local look = vim.bo[buf].modified and compare or refresh
         look(buf, path)
       end

@@ -107,3 +107,16 @@ def asked(
     chat.wait_state("idle")
     chat.send()
     return Asked(chat, played)
+
+
+def type_in(made: Asked, *keys: str) -> None:
+    """Type, and give Neovim and the host the time to react, as people do."""
+    for each in keys:
+        made.screen.keys(each)
+        made.screen.lua("vim.wait(60)")
+
+
+def send(made: Asked) -> None:
+    made.screen.wait("1 sends")
+    made.rest()
+    made.screen.keys("1")

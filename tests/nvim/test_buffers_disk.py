@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.plugin import Neovim, StartNvim, StartScreen
+from tests.plugin import Neovim, StartNvim, StartScreen, eventually
 
 READ = "return require('acp.buffers').read(...)"
 WRITE = "return require('acp.buffers').write(...)"
@@ -327,3 +327,66 @@ def test_what_changes_under_unsaved_edits_is_noticed(
     path.write_bytes(content.replace(b"one", b"two", 1).replace(b"o\0ne", b"o\1ne", 1))
     os.utime(path, (1_000_000_019, 1_000_000_019))
     assert nvim.lua(CHECK, [str(path)]) == [str(path.resolve())]
+
+
+COUNT_READS = """
+_G.read = 0
+local open = io.open
+io.open = function(path, ...)
+  if path == vim.fn.resolve(vim.api.nvim_buf_get_name(0)) then _G.read = _G.read + 1 end
+  return open(path, ...)
+end
+local disk = require('acp.buffers.disk')
+local trust = disk.trust
+disk.trust = function(...)
+  _G.trusted = trust(...)
+  return _G.trusted
+end
+require('acp.buffers.watch').start(1, { (...) })
+"""
+LARGE = b"line\n" * 300_000
+
+
+@pytest.mark.parametrize(
+    ("content", "how", "reads"),
+    [
+        (LARGE, "", 0),
+        (LARGE[:-1], "", 0),
+        (LARGE.replace(b"\n", b"\r\n"), "", 0),
+        (b"\xef\xbb\xbf" + LARGE, "", 0),
+        (LARGE + b"caf\xe9\n", "++enc=latin1", 1),
+        (b"one\n", "", 1),
+    ],
+)
+def test_a_large_file_is_not_read_to_be_known(
+    nvim: Neovim, short_tmp: Path, content: bytes, how: str, reads: int
+) -> None:
+    """It would block for hundreds of milliseconds as a turn begins; its changes are found all the same."""
+    path = short_tmp / "a.txt"
+    path.write_bytes(content)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    nvim.command(f"edit {how} {path}")
+    nvim.lua(COUNT_READS, str(short_tmp))
+    assert eventually(lambda: nvim.lua("return { _G.trusted }")) == [reads == 0]
+    assert nvim.lua("return _G.read") == reads
+    path.write_bytes(b"new\n" + content)
+    assert nvim.lua(CHECK, [str(path)]) == []
+    assert nvim.lines()[0] == "new"
+    nvim.command("silent undo")
+    assert nvim.lines()[0] in ("line", "one")
+
+
+def test_a_large_file_shown_unpacked_is_read_by_neovim(nvim: Neovim, short_tmp: Path) -> None:
+    path = short_tmp / "a.gz"
+    packed, other = (gzip.compress(os.urandom(1_000_000) + each, 0) for each in (b"one", b"other"))
+    path.write_bytes(packed)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    nvim.command("runtime plugin/gzip.vim | doautocmd VimEnter")
+    nvim.command(f"silent edit {path}")
+    before = nvim.lines()
+    nvim.lua(COUNT_READS, str(short_tmp))
+    eventually(lambda: nvim.lua("return _G.read") == 1)
+    path.write_bytes(other)
+    nvim.lua(CHECK, [str(path)])
+    assert nvim.lines() != before
+    assert nvim.lines()[0][:2] != "\x1f\x8b"

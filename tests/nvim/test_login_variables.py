@@ -115,4 +115,5 @@ def test_a_key_that_is_refused_after_a_restart(start_screen: StartScreen, agent:
     for each in (chat, other):
         each.until_state("idle")
     chat.screen.command("1AcpChat")
+    chat.screen.clear_messages()  # 0.10 notes an empty one when a chooser is entered from Insert mode
     chat.works("three")

@@ -19,6 +19,8 @@ from tests.replay.compact import session_text
 from tests.unit.protocol.acp_v1.bench import FakeQuestions, FakeTerminals, MemoryLines
 
 from acp_nvim.protocol.acp_v1 import AcpV1
+from acp_nvim.protocol.adapter import Parts
+from acp_nvim.protocol.channel import Channel
 from acp_nvim.session.entities import Block, Option, Session
 from acp_nvim.session.events import TurnStarted
 from acp_nvim.session.ports import AgentError, RequestError
@@ -84,12 +86,13 @@ class _Connection:
         self._questions = FakeQuestions(self._store)
         self._files = RecordedFiles()
         self._adapter = AcpV1(
-            self._transport,
-            sink=self._store,
-            files=self._files,
-            questions=self._questions,
-            terminals=FakeTerminals(),
-            observer=lambda direction, data, text: self._observed(text),
+            Channel(self._transport, lambda direction, data, text: self._observed(text)),
+            Parts(
+                sink=self._store,
+                files=self._files,
+                questions=self._questions,
+                terminals=FakeTerminals(),
+            ),
         )
         self._ids: dict[int, int] = {}  # recorded id of the client -> ours
         self._waiting: dict[int, anyio.Event] = {}  # recorded id -> its task has ended

@@ -43,6 +43,19 @@ function M.text(buf)
   return (how.bom and '\239\187\191' or '') .. text .. (how.eof and '\26' or '')
 end
 
+---How many bytes the text has, without putting it together.
+---@param buf integer
+---@return integer
+function M.size(buf)
+  local how = M.ends(buf)
+  -- With the end of the last line, whatever 'endofline' says.
+  local size = 0
+  api.nvim_buf_call(buf, function()
+    size = vim.fn.line2byte(api.nvim_buf_line_count(buf) + 1) - 1
+  end)
+  return size - (how.eol and 0 or #how.sep) + (how.bom and 3 or 0) + (how.eof and 1 or 0)
+end
+
 ---Cut a text into a buffer's lines. The file format is kept if it can hold the text exactly.
 ---@param buf integer
 ---@param text string

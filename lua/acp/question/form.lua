@@ -2,6 +2,7 @@
 --- What was filled in stays with the question until it is over. The host says whether a value is right.
 local M = {}
 
+local keyboard = require('acp.question.keyboard')
 local page = require('acp.question.page')
 local fields = require('acp.question.fields')
 
@@ -66,7 +67,7 @@ end
 ---@param what {only: string?, send: boolean?, at: integer?}
 local function ask_host(question, values, what)
   sequence = sequence + 1
-  asked[sequence] = { key = what.only, at = what.at, typed = page.typed }
+  asked[sequence] = { key = what.only, at = what.at, typed = keyboard.typed }
   require('acp.host').event('form', {
     id = question.id,
     seq = sequence,
@@ -279,7 +280,7 @@ function M.checked(id, seq, wrong)
   local draft = draft_of(question)
   if was.key then
     draft.wrong[was.key] = wrong[was.key]
-    local idle = page.typed == was.typed and vim.fn.getchar(1) == 0
+    local idle = keyboard.typed == was.typed and vim.fn.getchar(1) == 0
     if wrong[was.key] and idle and page.focused() then
       draft.at = was.at
     elseif draft.at <= #question.form.fields then

@@ -2,33 +2,15 @@
 --- line to type in. The line is a window of its own inside the float, so that any way of editing works there.
 local M = {}
 
-local api, uv = vim.api, vim.uv
+local api = vim.api
 local card = require('acp.question.card')
-local ns = api.nvim_create_namespace('acp.question.page')
+local keyboard = require('acp.question.keyboard')
+local sheet = require('acp.question.sheet')
 
 -- Rows of the window for typing.
 local MOST_ROWS = 6
 -- A key that sends counts only after the keyboard has rested so long: it may be meant for the page before.
 local REST_MS = 250
-
----@class acp.PageRow
----@field lines string[] fit to be shown
----@field marks? acp.QuestionMark[] rows from 0
----@field run? fun() what <CR> on it does, and its number
----@field number? boolean it has one
----@field beside? boolean it has none, and stands in line with those that have
----@field guard? boolean its key must not follow another closely
-
----@class acp.PageSpec
----@field title string
----@field lines string[]
----@field marks acp.QuestionMark[]
----@field rows acp.PageRow[]
----@field at? integer the row the cursor starts on; nil: the blank line before the last numbered ones
----@field input? {text: string, secret: boolean, changed: fun(text: string)}
----@field footer string[]
----@field keys table<string, fun()> of Normal mode
----@field insert_keys? table<string, fun()>
 
 ---@class acp.Page
 ---@field spec acp.PageSpec
@@ -43,14 +25,9 @@ local REST_MS = 250
 
 local page ---@type acp.Page?
 local closing = false
-local last_key, gap = 0, 0
 
 ---Called when a window of it was closed by somebody else.
 M.on = { closed = function() end }
-
-local function now_ms()
-  return uv.hrtime() / 1e6
-end
 
 ---@param win integer?
 ---@return boolean
@@ -76,20 +53,6 @@ function M.focused()
   return now ~= nil and (win == now.win or win == now.input_win)
 end
 
----Number of typed keys so far: whether one was typed since.
-M.typed = 0
-
-local function listen()
-  last_key = now_ms()
-  vim.on_key(function(_, typed)
-    if typed and typed ~= '' then
-      local time = now_ms()
-      gap, last_key = time - last_key, time
-      M.typed = M.typed + 1
-    end
-  end, ns)
-end
-
 ---Tell what stands in the line now: Neovim says so only when it waits for a key.
 function M.flush()
   local now = page
@@ -112,86 +75,10 @@ local function run(row)
   if not row or not row.run then
     return
   end
-  if row.guard and (gap < REST_MS or vim.fn.getchar(1) ~= 0) then
+  if row.guard and (keyboard.gap < REST_MS or vim.fn.getchar(1) ~= 0) then
     return
   end
   row.run()
-end
-
----@param spec acp.PageSpec
----@return string[] lines
----@return acp.QuestionMark[] marks
----@return table<integer, acp.PageRow> places
----@return integer start line of the cursor
----@return acp.PageRow[] numbered
-local function content(spec)
-  local lines, marks = vim.list_slice(spec.lines), vim.list_slice(spec.marks)
-  local places, numbered, start = {}, {}, 1
-  if #spec.rows > 0 then
-    table.insert(lines, '')
-    start = #lines
-  end
-  local total = #vim.tbl_filter(function(row)
-    return row.number
-  end, spec.rows)
-  for i, row in ipairs(spec.rows) do
-    local first, indent = #lines, ''
-    if row.number then
-      table.insert(numbered, row)
-      indent = (' %' .. #tostring(total) .. 'd  '):format(#numbered)
-      table.insert(marks, { first, 0, #indent - 2, 'AcpKey' })
-    elseif row.beside then
-      indent = (' '):rep(#tostring(total) + 3)
-    end
-    for n, line in ipairs(row.lines) do
-      table.insert(lines, (n == 1 and indent or (' '):rep(#indent)) .. line)
-      places[#lines] = row
-    end
-    for _, mark in ipairs(row.marks or {}) do
-      table.insert(marks, { first + mark[1], #indent + mark[2], #indent + mark[3], mark[4] })
-    end
-    if spec.at == i then
-      start = first + 1
-    elseif not spec.at and not row.run and #row.lines > 0 and row.lines[1] == '' then
-      start = first + 1
-    end
-  end
-  return lines, marks, places, start, numbered
-end
-
----@param buf integer
----@param lines string[]
----@param marks acp.QuestionMark[]
-local function draw(buf, lines, marks)
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable = false
-  for _, mark in ipairs(marks) do
-    local row, col, end_col, group = unpack(mark)
-    local line = lines[row + 1]
-    if line and col < #line then
-      api.nvim_buf_set_extmark(buf, ns, row, col, { end_col = math.min(end_col, #line), hl_group = group })
-    end
-  end
-end
-
----@param chat integer
----@return integer
-local function new_buffer(chat)
-  local buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].swapfile = false
-  vim.bo[buf].modeline = false
-  vim.b[buf].acp_chat = chat
-  return buf
-end
-
----@param win integer
-local function dress(win)
-  for name, value in pairs(card.options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
 end
 
 ---@param chat integer
@@ -209,13 +96,13 @@ local function open(chat, spec)
     zindex = 60,
     noautocmd = true,
   }
-  local buf = new_buffer(chat)
+  local buf = sheet.buffer(chat)
   local ok, win = pcall(api.nvim_open_win, buf, false, config)
   if not ok then
     config.border = 'rounded' -- a 'winborder' that cannot hold a title
     win = api.nvim_open_win(buf, false, config)
   end
-  dress(win)
+  sheet.dress(win)
   require('acp.chat.show').name_float(win, 'question')
   page = { spec = spec, chat = chat, buf = buf, win = win, places = {} }
   local group = api.nvim_create_augroup('acp.page', {})
@@ -228,7 +115,7 @@ local function open(chat, spec)
       end
     end,
   })
-  listen()
+  keyboard.start()
 end
 
 ---@param now acp.Page
@@ -245,7 +132,7 @@ end
 ---@param now acp.Page
 local function open_input(now)
   local input = assert(now.spec.input)
-  local buf = new_buffer(now.chat)
+  local buf = sheet.buffer(now.chat)
   vim.b[buf].completion = false -- blink.cmp
   vim.bo[buf].undolevels = -1 -- what was filled in before is not undone
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(input.text, '\n', { plain = true }))
@@ -262,7 +149,7 @@ local function open_input(now)
     zindex = 61,
     noautocmd = true,
   })
-  dress(win)
+  sheet.dress(win)
   api.nvim_set_option_value('winhighlight', 'NormalFloat:AcpUserLine', { win = win, scope = 'local' })
   if input.secret then
     local icon = require('acp.icons').kind() == 'ascii' and '*' or '•'
@@ -300,14 +187,14 @@ function M.show(chat, spec, focus)
     close_input(now)
   end
   now.spec, now.chat = spec, chat
-  local lines, marks, places, start, numbered = content(spec)
+  local lines, marks, places, start, numbered = sheet.content(spec)
   now.places = places
-  local buf = new_buffer(chat)
+  local buf = sheet.buffer(chat)
   vim.wo[now.win].winfixbuf = false
   api.nvim_win_set_buf(now.win, buf)
   vim.wo[now.win].winfixbuf = true
   now.buf, now.room = buf, nil
-  draw(buf, lines, marks)
+  sheet.draw(buf, lines, marks)
   map(buf, 'n', spec.keys)
   for i, row in ipairs(numbered) do
     if i < 10 then
@@ -339,9 +226,9 @@ function M.redraw(spec)
   local now = M.get()
   if now then
     now.spec = spec
-    local lines, marks, places = content(spec)
+    local lines, marks, places = sheet.content(spec)
     now.places = places
-    draw(now.buf, lines, marks)
+    sheet.draw(now.buf, lines, marks)
     M.layout()
   end
 end
@@ -382,20 +269,6 @@ function M.focus()
   end
 end
 
----Rows of the text that are below the window.
----@param now acp.Page
----@param rows integer rows of the whole buffer
----@return integer
-local function more(now, rows)
-  local view = api.nvim_win_call(now.win, vim.fn.winsaveview)
-  local height = api.nvim_win_get_height(now.win)
-  if rows <= height then
-    return 0
-  end
-  local below = { start_row = view.topline - 1, start_vcol = view.skipcol }
-  return math.max(0, api.nvim_win_text_height(now.win, below).all - height)
-end
-
 ---Room for the window of the line at the end of the text.
 ---@param now acp.Page
 ---@param rows integer
@@ -404,11 +277,11 @@ local function make_room(now, rows)
     return
   end
   now.room = rows
-  local lines, marks = content(now.spec)
+  local lines, marks = sheet.content(now.spec)
   for _ = 0, rows do
     table.insert(lines, '')
   end
-  draw(now.buf, lines, marks)
+  sheet.draw(now.buf, lines, marks)
 end
 
 ---Put it where it belongs, as high as its text needs.
@@ -455,7 +328,7 @@ function M.layout()
       height = math.max(1, math.min(input_rows, height)),
     })
   end
-  local parts, below = vim.list_slice(spec.footer), more(now, rows)
+  local parts, below = vim.list_slice(spec.footer), sheet.below(now.win, rows)
   if below > input_rows then
     table.insert(parts, 1, ('%d more lines'):format(below - input_rows))
   end
@@ -506,7 +379,7 @@ end
 ---Take it away. In Insert mode there, Insert mode ends.
 function M.close()
   local now = page
-  vim.on_key(nil, ns)
+  keyboard.stop()
   if not now then
     return
   end

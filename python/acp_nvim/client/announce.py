@@ -74,7 +74,7 @@ class Announcer:
                 rows = [known(name=c.name, description=c.description, hint=c.hint) for c in commands]
                 self.call(chat, "acp.chat.prompt", "commands", rows)
                 if chat.agent is not None:
-                    chat.head("ready")
+                    chat.tell.head("ready")
             case InfoPatch():
                 self.status(chat)
             case _:
@@ -143,9 +143,9 @@ class Announcer:
             asking=chat.asking > 0,
         )
         # An empty patch still tells Lua that its last send was handled.
-        if patch or self._seen.get(chat.n) != chat.seen:
-            self._seen[chat.n] = chat.seen
-            self.call(chat, "acp.status", "update", patch, chat.seen)
+        if patch or self._seen.get(chat.n) != chat.queue.seen:
+            self._seen[chat.n] = chat.queue.seen
+            self.call(chat, "acp.status", "update", patch, chat.queue.seen)
 
     def turn_ended(self, chat: Chat, turn: Turn) -> None:
         """The turn is over and its text is in the buffer."""
@@ -170,7 +170,9 @@ class Announcer:
         title = "a file" if one else f"{len(conflicts)} files"
         names = [relative(path, chat.session.cwd) for path in conflicts]
         remedy = "takes the disk's text, :w! keeps yours"
-        chat.note("warning", f"{title} changed on disk under your unsaved edits", [*names, f":e! {remedy}"])
+        chat.tell.note(
+            "warning", f"{title} changed on disk under your unsaved edits", [*names, f":e! {remedy}"]
+        )
 
 
 def known(**fields: Any) -> dict[str, Any]:

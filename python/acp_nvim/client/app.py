@@ -29,8 +29,8 @@ from acp_nvim.view.transcript import Transcript
 
 from . import payloads
 from .announce import Announcer
-from .chat import Chat, Prompt, Wiring
-from .connection import Connection, Services
+from .chat import Chat, Wiring
+from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
 from .forms import Forms
@@ -40,8 +40,10 @@ from .logout import Logouts
 from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
+from .prompt import Prompt
 from .registry import Registry
 from .secrets import Secrets
+from .services import Services
 from .sessions import Sessions
 from .shown import Shown
 from .terminals import TerminalViews
@@ -167,11 +169,12 @@ class App:
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
         wiring = Wiring(self._store, self._frames, self._announcer, self._logins)
-        chat = Chat(request.chat, session, connection, transcript, wiring, reopened=request.first_block > 1)
+        chat = Chat(request.chat, session, connection, transcript, wiring)
+        chat.tell.reopened = request.first_block > 1
         if request.load is not None and request.session is None:
             directories = request.directories if isinstance(request.directories, list) else []
             chat.old = Old(request.load, request.fork, directories)
-        chat.first = all(other.session.agent != request.agent for other in self._registry)
+        chat.tell.first = all(other.session.agent != request.agent for other in self._registry)
         self._registry.chats[request.chat] = chat
         self._store.add(session)
         self._frames.add(transcript)
@@ -179,7 +182,7 @@ class App:
         self._store.gate(session, partial(self._frames.room, request.chat))
         self._follow.switch(request.chat, session, request.follow)
         self._spawn(chat.start)
-        self._spawn(chat.work)
+        self._spawn(chat.queue.work)
 
     def _connection(self, agent: str, cwd: str, config: payloads.AgentConfig, demo: bool) -> Connection:
         """The connection of this key, made if there is none. Settings count from its next start on."""
@@ -203,7 +206,7 @@ class App:
         if chat is None:
             return
         context = request.context if isinstance(request.context, list) else []
-        chat.send(Prompt(request.text, context), now=request.now, seq=request.seq)
+        chat.queue.send(Prompt(request.text, context), now=request.now, seq=request.seq)
         if request.now and chat.session.turn is not None:
             self._spawn(chat.cancel, False)
 

@@ -1,49 +1,23 @@
-"""One agent's process and the protocol spoken with it: start, serve, stop, and what went wrong."""
+"""A connection to an agent: started when it is needed, shared by chats, ended, and what went wrong."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import anyio
 
-from acp_nvim.process.environment import clean_environment
-from acp_nvim.process.spawn import AgentProcess, LaunchError, Spawner
-from acp_nvim.protocol.acp_v1 import AcpV1
-from acp_nvim.protocol.rpc_errors import GONE
-from acp_nvim.session.entities import AgentInfo, Failure, Session
-from acp_nvim.session.ports import Agent, AgentError, Files, Questions, Sink, Terminals
-from acp_nvim.transport.stdio import StdioTransport
+from acp_nvim.session.entities import AgentInfo, Failure
+from acp_nvim.session.ports import Agent, AgentError
 
 from .launch import Launch, resolve
+from .life import Life
+from .local import STDERR_LINES, LocalAgent
 from .payloads import AgentConfig
-from .secrets import Secrets
+from .services import Services
 from .trace import Trace
 
 State = Literal["off", "starting", "ready", "lost"]
-
-#: Lines of the agent's stderr shown when it ends by itself.
-STDERR_LINES = 12
-#: Seconds between the end of an agent's output and its exit, if that is why it ended.
-EXIT_PATIENCE = 1.0
-
-
-@dataclass(slots=True)
-class Services:
-    """What every connection needs of the host. ``spawn`` starts an owned task."""
-
-    sink: Sink
-    files: Files
-    questions: Questions
-    terminals: Terminals
-    spawner: Spawner
-    secrets: Secrets
-    clock: Callable[[], float]
-    spawn: Callable[..., None]
-    asker: Callable[[Connection], Session | None]
 
 
 class Connection:
@@ -67,15 +41,13 @@ class Connection:
         self.ready_after = 0.0  # seconds the last start took
         self.restarts = 0
         self.restarting = False  # the old process is ended to make room for a new one
-        self.variables: frozenset[str] = frozenset()  # names of what the process has in its environment
         self._services = services
-        self._process: AgentProcess | None = None
-        self._adapter: AcpV1 | None = None
+        self._life: Life | None = None
+        self._adapter: Agent | None = None
         self._settled = anyio.Event()
         self._ended = anyio.Event()
         self._ended.set()
         self._stopping = False
-        self._launching: anyio.CancelScope | None = None
         self._since = 0.0  # when the last start began
 
     async def ready(self) -> Agent:
@@ -86,27 +58,24 @@ class Connection:
             self.state, self.failure, self._stopping = "starting", None, False
             self.info, self.restarting = None, False
             self._settled, self._ended = anyio.Event(), anyio.Event()
-            self._services.spawn(self._serve)
+            self._life = LocalAgent(self, self._services, self.launch)
+            self._services.spawn(self._serve, self._life)
         await self._settled.wait()
         if self._adapter is None or self.state != "ready":
             raise AgentError(self.failure or Failure(f"{self.agent} was stopped", kind="transport"))
         return self._adapter
 
     async def stop(self, *, again: bool = False) -> None:
-        """End the agent: stdin first, then signals to everything it started. Returns when it is gone.
+        """End the agent, with everything it started. Returns when it is gone.
 
-        ``again``: the user wants a new process; who asks for it is the caller's business.
+        ``again``: the user wants a new one; who asks for it is the caller's business.
         """
         self._stopping = True
         if again:
             self.restarts += 1
             self.restarting = True
-        if self._launching is not None:
-            self._launching.cancel()
-        if self._adapter is not None:
-            await self._adapter.abort()
-        if self._process is not None:
-            await self._process.stop()
+        if self._life is not None:
+            await self._life.stop()
         await self._ended.wait()
 
     @property
@@ -120,27 +89,43 @@ class Connection:
         return self._stopping or self.state in ("off", "lost")
 
     @property
+    def variables(self) -> frozenset[str]:
+        """Names of what the agent's last process has in its environment."""
+        return self._life.variables if self._life is not None else frozenset()
+
+    @property
     def login_remedy(self) -> str:
         """What to do when the agent offers no login we can do; the catalog's command on a line of its own."""
         if self.config.login:
             return f"{self.config.login}\nlogs in, in a terminal; then :AcpRestart"
         return "log in with the agent's own program, then :AcpRestart"
 
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process is not None else None
+    async def launch(self) -> Launch:
+        """What the settings say is to be started, with its secrets. Raises AgentError."""
+        launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
+        self._services.secrets.add(launch.secrets)
+        return launch
 
-    async def _serve(self) -> None:
+    async def _serve(self, life: Life) -> None:
         """The life of one process, from the start to its last descendant."""
-        started = self._services.clock()
+        self._since = self._services.clock()
         try:
-            await self._run(started)
-        except AgentError as error:
-            self.failure = error.failure
+            try:
+                self.failure = await life.run(self._ready)
+            except AgentError as error:
+                self.failure = error.failure
+            finally:
+                await self._over()
         finally:
-            await self._over()
-            self._process = None
+            with anyio.CancelScope(shield=True):
+                await life.end()
             self._ended.set()
+
+    def _ready(self, adapter: Agent, info: AgentInfo) -> None:
+        self._adapter, self.info = adapter, info
+        self.ready_after = self._services.clock() - self._since
+        self.state = "ready"
+        self._settled.set()
 
     async def _over(self) -> None:
         """Tell who waits and who works with the agent, before its last descendants are gone."""
@@ -151,145 +136,16 @@ class Connection:
         if was_ready and self.on_lost is not None and self.failure is not None:
             await self.on_lost(self.failure)
 
-    async def _run(self, started: float) -> None:
-        self._since = started
-        with anyio.CancelScope() as self._launching:
-            launch = await self.launch()
-            self.variables = frozenset(
-                name for name, value in {**clean_environment(os.environ), **launch.env}.items() if value
-            )
-            self._process = await self._start_process(launch)
-        self._launching = None
-        process = self._process
-        if process is None:
-            raise AgentError(self._stopped())
-        try:
-            adapter = AcpV1(
-                StdioTransport(process.stdout, process.stdin),
-                sink=self._services.sink,
-                files=self._services.files,
-                questions=self._services.questions,
-                terminals=self._services.terminals,
-                label=self.agent,
-                observer=self.trace.record,
-                why_lost=self._why_lost,
-                asker=partial(self._services.asker, self),
-                login=self.login_remedy,
-                mcp_servers=launch.mcp_servers,
-                mcp_problems=launch.mcp_problems,
-                path=self._services.spawner.environment(launch.env).get("PATH", ""),
-                mask=self._services.secrets.mask_all,
-                directories=self.config.directories if isinstance(self.config.directories, list) else [],
-            )
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._handshake, adapter, started)
-                reason = await adapter.run()
-                group.cancel_scope.cancel()
-            if self.failure is None:
-                self.failure = await self._why_lost(reason)
-            await self._over()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await process.stop()
-
-    async def launch(self) -> Launch:
-        """What the settings say is to be started, with its secrets. Raises AgentError."""
-        launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
-        self._services.secrets.add(launch.secrets)
-        return launch
-
-    async def _start_process(self, launch: Launch) -> AgentProcess:
-        try:
-            return await self._services.spawner.start(launch.argv, cwd=self.cwd, env=launch.env)
-        except LaunchError as error:
-            if not await anyio.Path(self.cwd).is_dir():
-                failure = Failure(
-                    f"{self.agent} did not start: the folder {self.cwd} does not exist",
-                    kind="transport",
-                    remedy="make it again, then :AcpRestart; :AcpChat! works in the present folder",
-                )
-            else:
-                failure = Failure(
-                    f"{self.agent} did not start: {error}",
-                    kind="transport",
-                    data=[line for line in error.details if not line.startswith("command: ")],
-                    remedy=self._how_to_get_it(launch.argv[0]),
-                )
-            raise AgentError(failure) from error
-
-    def _how_to_get_it(self, program: str) -> str:
-        """The remedy for a program that is not there: the catalog's command on a line of its own."""
-        setting = f"set agents.{self.agent}.command"
-        if self.config.install:
-            return f"{self.config.install}\ninstalls it, then :AcpRestart; or {setting}"
-        install = "" if "/" in program else f", or install {program}"
-        return f"{setting}{install}; then :AcpRestart"
-
-    async def _handshake(self, adapter: AcpV1, started: float) -> None:
-        try:
-            self.info = await adapter.connect()
-        except AgentError as error:
-            if error.failure.kind != "transport" and self.failure is None:
-                self.failure = replace(
-                    error.failure,
-                    message=f"{self.agent} cannot be used: {error.failure.message}",
-                    remedy=error.failure.remedy or ":AcpRestart tries again; :AcpTrace has the full answer",
-                )
-            await adapter.close()
-            return
-        for method in self.info.auth_methods:
-            self._services.secrets.add(value for _, value in method.env)
-        self._adapter = adapter
-        self.ready_after = self._services.clock() - started
-        self.state = "ready"
-        self._settled.set()
-
-    async def _why_lost(self, reason: str) -> Failure:
-        """What the user is told of the end. When the agent has just gone, its exit status says why."""
-        process = self._process
-        if process is None:
-            return Failure("connection lost", kind="transport", remedy=":AcpRestart")
-        if reason in GONE:
-            with anyio.move_on_after(EXIT_PATIENCE):
-                await process.wait()
-        return self._describe_end(process, reason)
-
-    def _describe_end(self, process: AgentProcess, reason: str) -> Failure:
-        if self._stopping:
-            return self._stopped()
-        exited = reason in GONE and process.returncode is not None
-        what = f"{self.agent} {process.describe_exit()}" if exited else f"{self.agent}: {reason}"
-        remedy = ":AcpRestart starts it again"
-        if self.state == "starting":
-            what += ", before it was ready"
-            remedy = ":AcpRestart tries again; :AcpTrace has all it said"
-        elif self.info is not None and (self.info.can_resume or self.info.can_load):
-            remedy += " and resumes this chat"
-        return Failure(what, kind="transport", data=self.said(STDERR_LINES), remedy=remedy)
-
-    def _stopped(self) -> Failure:
-        """Of kind ``cancelled``: the user wanted it, so nothing is wrong."""
-        return Failure(f"{self.agent} was stopped by :AcpRestart", kind="cancelled", remedy=":AcpRestart")
-
-    def said(self, lines: int) -> list[str]:
-        """The last lines the agent wrote to stderr, without secrets."""
-        if self._process is None:
-            return []
-        return [self._services.secrets.mask(line) for line in self._process.stderr.lines()[-lines:]]
-
     def slow(self, seconds: float, method: str) -> Failure:
         """What there is to say of an agent that has not become ready within ``seconds``.
 
         ``method`` is what the chat asks first.
         """
-        if self.state == "ready":
-            waits = f"it does not answer {method}"
-        elif self._process is None:
-            waits = f"the commands of agents.{self.agent}.env have not ended"
-        else:
-            waits = "it does not answer initialize"
-        lines = self.said(STDERR_LINES // 3)
-        stray = self.trace.stray(self._since)
-        if stray is not None and self.state != "ready":
-            lines.append(f"It prints what is not ACP: “{stray}”. Is agents.{self.agent}.command right?")
+        lines: list[str] = []
+        waits = f"it does not answer {method}"
+        if self._life is not None:
+            lines = self._life.said(STDERR_LINES // 3)
+            if self.state != "ready":
+                waits = self._life.waits()
+                lines += self._life.doubts()
         return Failure(f"{self.agent} is still starting: {waits} ({seconds:g} s)", kind="slow", data=lines)

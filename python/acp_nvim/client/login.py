@@ -93,12 +93,12 @@ class Logins:
         if login is None:
             if not login_ways.usable(chat.connection):
                 title = f"{chat.session.agent} offers no login the editor can do."
-                chat.note("warning", title, self._other(chat), beside=True)
+                chat.tell.note("warning", title, self._other(chat), beside=True)
                 return
             login = self._begin(chat, None)
         if login.running is not None:
             title = f"a login is under way: {login.running.name}"
-            chat.note("info", title, [":AcpCancel ends it"], beside=True)
+            chat.tell.note("info", title, [":AcpCancel ends it"], beside=True)
         elif login.question is not None and quick:  # else the user may be somewhere else by now
             self._editor.notify("acp.question", "pick", login.question.id)
 
@@ -108,7 +108,7 @@ class Logins:
         except AgentError as error:
             if chat.failure is not error.failure:  # else the chat says it
                 remedy = error.failure.remedy or ":AcpTrace"
-                chat.note("error", error.failure.message, [remedy], beside=True)
+                chat.tell.note("error", error.failure.message, [remedy], beside=True)
             return False
         return True
 
@@ -325,7 +325,7 @@ class Logins:
         if not all(name in known for name in absent):
             self._planned[connection] = method.id
             verb = "is" if len(absent) == 1 else "are"
-            chat.note(
+            chat.tell.note(
                 "error",
                 f"not logged in: {', '.join(absent)} {verb} not set",
                 login_ways.how_to_set(method, connection),
@@ -339,8 +339,10 @@ class Logins:
         connection = login.chat.connection
         for each in self._registry.sharing(connection):
             if each.session.turn is not None:
-                each.note("info", f"logged in to {connection.agent}, which is started again after this turn")
-                await each.turn_over()
+                each.tell.note(
+                    "info", f"logged in to {connection.agent}, which is started again after this turn"
+                )
+                await each.queue.turn_over()
         login.restarted = True
         with anyio.CancelScope(shield=True):
             await connection.stop(again=True)

@@ -40,13 +40,15 @@ class Logouts:
     async def _logout(self, chat: Chat) -> None:
         name, connection = chat.session.agent, chat.connection
         if connection.state != "ready":
-            chat.note("warning", f"{name} is not running, so it cannot log out", [":AcpRestart starts it"])
+            chat.tell.note(
+                "warning", f"{name} is not running, so it cannot log out", [":AcpRestart starts it"]
+            )
             return
         if self._logins.under_way(connection):
-            chat.note("warning", f"a login to {name} is under way", [":AcpCancel ends it"])
+            chat.tell.note("warning", f"a login to {name} is under way", [":AcpCancel ends it"])
             return
         if connection.info is None or not connection.info.can_logout:
-            chat.note("warning", f"{name} offers no logout.", ["log out with the agent's own program"])
+            chat.tell.note("warning", f"{name} offers no logout.", ["log out with the agent's own program"])
             return
         if not await self._sure(chat):
             return
@@ -55,13 +57,13 @@ class Logouts:
             await agent.logout()
         except AgentError as error:
             said = self._secrets.mask(error.failure.message)
-            chat.note("error", f"not logged out: {said}", [error.failure.remedy or ":AcpTrace"])
+            chat.tell.note("error", f"not logged out: {said}", [error.failure.remedy or ":AcpTrace"])
             return
         for each in self._registry.sharing(connection):
             each.wants_login = True
             each.push()
         lines = [f"What its sessions still do, {name} decides.", ":AcpLogin logs in again"]
-        chat.note("info", f"logged out of {name}", lines)
+        chat.tell.note("info", f"logged out of {name}", lines)
 
     async def _sure(self, chat: Chat) -> bool:
         question = Permission(

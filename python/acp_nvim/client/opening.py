@@ -48,19 +48,19 @@ async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:
     name, session = chat.session.agent, chat.session
     if old.fork:
         await agent.fork_session(session, old.id)
-        chat.note("info", f"forked: {name} remembers what was said before. It is not shown here.")
+        chat.tell.note("info", f"forked: {name} remembers what was said before. It is not shown here.")
         return "forked"
     again = not session.blank  # of an attempt that failed in the middle
     replayed = await agent.load_session(session, old.id)
     if replayed is None:
-        chat.note("info", f"resumed: {name} does not repeat what was said before")
+        chat.tell.note("info", f"resumed: {name} does not repeat what was said before")
         return "resumed"
     if not replayed:
-        chat.note("warning", f"{name} restored nothing: it may not remember this session")
+        chat.tell.note("warning", f"{name} restored nothing: it may not remember this session")
     elif again:
-        chat.note("warning", "loaded; what stands above was cut short when it was loaded before")
+        chat.tell.note("warning", "loaded; what stands above was cut short when it was loaded before")
     else:
-        chat.note("info", f"loaded {plural(_messages(session), 'message')}")
+        chat.tell.note("info", f"loaded {plural(_messages(session), 'message')}")
     return "loaded"
 
 
@@ -72,7 +72,7 @@ def _tell_directories(chat: Chat, old: Old) -> None:
     """What the user did not name is not opened to an agent because it says so: the user is told."""
     missing = [folder for folder in old.directories if folder not in chat.session.roots]
     if missing:
-        chat.note(
+        chat.tell.note(
             "warning",
             "this session had more folders, which it does not have now:",
             [*missing, f"set agents.{chat.session.agent}.directories, then :AcpRestart"],
@@ -85,23 +85,23 @@ async def _resume(chat: Chat, agent: Agent) -> bool:
     An agent that refuses has forgotten it: that is told, and is no failure.
     """
     name, old, info = chat.session.agent, chat.session.remote_id, agent.info
-    if old is None or info is None or not (chat.session.turns or chat.reopened or chat.continues):
+    if old is None or info is None or not (chat.session.turns or chat.tell.reopened or chat.continues):
         return False
     if not (info.can_resume or info.can_load):
-        chat.note("warning", f"{name} cannot resume: it does not remember this chat")
+        chat.tell.note("warning", f"{name} cannot resume: it does not remember this chat")
         return False
     if chat.session.blank:
         # What a load replays is left out when something is shown already: it stands above.
-        chat.note("info", f"{name} was started again")
+        chat.tell.note("info", f"{name} was started again")
     try:
         replayed = await agent.resume_session(chat.session, old)
     except AgentError as error:
         if error.failure.ends_all or error.failure.kind == "cancelled":
             raise
-        chat.note("warning", f"{name} does not remember this chat: {error.failure.message}")
+        chat.tell.note("warning", f"{name} does not remember this chat: {error.failure.message}")
         return False
     if replayed == 0:
-        chat.note("warning", f"{name} restored nothing: it may not remember this chat")
+        chat.tell.note("warning", f"{name} restored nothing: it may not remember this chat")
     else:
-        chat.note("info", f"resumed: {name} remembers this chat")
+        chat.tell.note("info", f"resumed: {name} remembers this chat")
     return True

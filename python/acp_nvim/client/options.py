@@ -67,7 +67,9 @@ class Options:
             option = session.option(category)
             asked = option is not None and option.id in self._wanted.get(session.id, {})
             if before.get(category, name) != name and not asked and _under_way(chat):
-                chat.note("info", f"{session.agent} changed the {category}: {before[category]} to {name}")
+                chat.tell.note(
+                    "info", f"{session.agent} changed the {category}: {before[category]} to {name}"
+                )
 
     # -- the user's wishes
 

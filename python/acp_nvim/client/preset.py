@@ -37,7 +37,7 @@ async def preset(chat: Chat, agent: Agent) -> None:
     if refused and refused != chat.refused:
         chat.refused = refused
         where = f"agents.{chat.session.agent}.options"
-        chat.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
+        chat.tell.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
 
 
 def _next(session: Session, wanted: Iterable[str]) -> str:

@@ -509,6 +509,7 @@ class AgentInfo:
     audio: bool = False
     embedded_context: bool = False
     additional_directories: bool = False
+    mcp_stdio: bool = True
     mcp_http: bool = False
     mcp_sse: bool = False
     raw: Any = None

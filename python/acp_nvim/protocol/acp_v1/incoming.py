@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from msgspec import Raw
 
+from acp_nvim.protocol.elicitation import Elicitations, Waiting
+from acp_nvim.protocol.failures import NOT_FOUND
+from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.rpc import Observer
 from acp_nvim.protocol.rpc_errors import method_not_found
 from acp_nvim.session.entities import Block, Session
@@ -25,9 +28,7 @@ from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
 from acp_nvim.wire.acp_v1.content import TextContent
 
 from .display import terminal_events
-from .elicitation import Elicitations, Waiting
-from .failures import NOT_FOUND
-from .links import Link, Links
+from .link import LinkV1
 from .permission import permission
 from .terminals import TerminalRequests
 from .updates import event, tool_patch
@@ -44,7 +45,7 @@ class Incoming:
 
     def __init__(
         self,
-        links: Links,
+        links: Links[LinkV1],
         sink: Sink,
         files: Files,
         questions: Questions,
@@ -58,7 +59,9 @@ class Incoming:
         self._questions = questions
         self._observe = observe
         self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
-        self._elicitations = Elicitations(links, sink, questions, self.flush, self._note, waiting)
+        self._elicitations = Elicitations(
+            links, sink, questions, self.flush, self._note, waiting, codecs.CREATE_ELICITATION
+        )
 
     async def notification(self, method: str, params: Raw) -> None:
         """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, C08)."""
@@ -93,7 +96,7 @@ class Incoming:
             case _:
                 raise method_not_found(method)
 
-    def update(self, link: Link, update: updates.SessionUpdate) -> None:
+    def update(self, link: LinkV1, update: updates.SessionUpdate) -> None:
         """Apply one update (V1-76, V1-82, V1-88..94, V1-111). Unknown ones stay in the trace (V1-89)."""
         session = link.session
         made: Event = event(update, session.cwd, f"acp-{session.arrival + 1}")
@@ -118,7 +121,7 @@ class Incoming:
         for told in terminal_events(call.meta, call.tool_call_id, session):
             self._sink.apply(session, told)
 
-    def flush(self, link: Link) -> None:
+    def flush(self, link: LinkV1) -> None:
         """The running message is over: half a character that is left becomes U+FFFD."""
         rest = link.joiner.flush()
         if rest and link.joining is not None:
@@ -126,7 +129,7 @@ class Incoming:
             self._sink.apply(link.session, MessageAppend(role, message_id, Block.of_text(rest)))
         link.joining = None
 
-    def _join(self, link: Link, chunk: updates.ContentChunk, made: Event) -> bool:
+    def _join(self, link: LinkV1, chunk: updates.ContentChunk, made: Event) -> bool:
         """Put a character together that was cut between two chunks. False: the chunk is not text."""
         if not isinstance(made, MessageAppend) or not isinstance(chunk.content, TextContent):
             return False
@@ -179,7 +182,7 @@ class Incoming:
         link = self._link(request.session_id)
         await self._files.write(link.session, _absolute(request.path), request.content)
 
-    def _link(self, remote_id: str) -> Link:
+    def _link(self, remote_id: str) -> LinkV1:
         """The session of a request (V1-61). Raises RequestError."""
         link = self._links.known(remote_id)
         if link is None:

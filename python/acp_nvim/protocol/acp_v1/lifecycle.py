@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import anyio
 
-from acp_nvim.session.entities import AgentInfo, Failure, Note, Option, Session, SessionInfo, SessionList
+from acp_nvim.protocol.failures import NOT_FOUND
+from acp_nvim.protocol.links import Links
+from acp_nvim.protocol.listing import listing
+from acp_nvim.protocol.setup import Place, Setup
+from acp_nvim.session.entities import AgentInfo, Failure, Option, Session, SessionInfo, SessionList
 from acp_nvim.session.events import (
-    NoteShown,
     OptionsSet,
     ReplayEnded,
     ReplayStarted,
@@ -19,21 +21,15 @@ from acp_nvim.session.events import (
 from acp_nvim.session.ports import AgentError, Questions, Sink
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import session as wire
-from acp_nvim.wire.acp_v1.connection import McpCapabilities
 from acp_nvim.wire.decode import Codec
 
-from .directories import further
-from .failures import NOT_FOUND
 from .incoming import Incoming
-from .links import Link, Links
-from .mcp import Mcp
+from .link import LinkV1
+from .mcp import mcp_server
 from .options import offered
 
 T = TypeVar("T")
 
-#: Bounds of one listing: pages, sessions.
-MOST_PAGES = 50
-MOST_LISTED = 2000
 #: Seconds without an update after which a replay is over that went on after the answer, and the longest wait.
 REPLAY_QUIET = 0.2
 REPLAY_LIMIT = 20.0
@@ -53,14 +49,11 @@ class Ask(Protocol):
 
 
 class Lifecycle:
-    """Of one connection. ``info`` raises AgentError before ``initialize`` (V1-45); ``alive`` once it is lost.
-
-    ``folders`` as in directories.further.
-    """
+    """Of one connection. ``info`` raises AgentError before ``initialize`` (V1-45), ``alive`` at the end."""
 
     def __init__(
         self,
-        links: Links,
+        links: Links[LinkV1],
         incoming: Incoming,
         sink: Sink,
         questions: Questions,
@@ -69,8 +62,7 @@ class Lifecycle:
         info: Callable[[], AgentInfo],
         alive: Callable[[], Awaitable[None]],
         label: str,
-        mcp: Mcp,
-        folders: Sequence[str],
+        setup: Setup,
     ) -> None:
         self._links = links
         self._incoming = incoming
@@ -80,29 +72,28 @@ class Lifecycle:
         self._info = info
         self._alive = alive
         self._label = label
-        self._mcp = mcp
-        self._folders = folders
+        self._setup = setup
 
     async def new(self, session: Session) -> None:
         """Create it, and apply what came for it before its id did (V1-46, V1-47, V1-59)."""
-        where, problems = self._where(session)
-        await self._create("session/new", wire.NewSessionRequest(**where), session, where, problems)
+        where, place = self._where(session)
+        await self._create("session/new", wire.NewSessionRequest(**where), session, where, place)
 
     async def fork(self, session: Session, remote_id: str) -> None:
         """Go on from an old session in a new one that knows what was said in it (V1-62)."""
         if not self._info().can_fork:
             raise self._cannot("fork a session")
-        where, problems = self._where(session)
+        where, place = self._where(session)
         request = wire.ForkSessionRequest(session_id=remote_id, **where)
-        await self._create("session/fork", request, session, where, problems)
+        await self._create("session/fork", request, session, where, place)
 
     async def _create(
-        self, method: str, request: object, session: Session, where: dict[str, Any], problems: Sequence[str]
+        self, method: str, request: object, session: Session, where: dict[str, Any], place: Place
     ) -> None:
         def created(response: wire.NewSessionResponse) -> None:
             link = self._links.add(session, response.session_id)
             self._opened(link, response, where, offered(response) or [])
-            self._tell(session, problems)
+            self._setup.tell(self._sink, session, place)
             for update in self._links.take(response.session_id):
                 self._incoming.update(link, update)
 
@@ -122,7 +113,7 @@ class Lifecycle:
         if not (info.can_load or info.can_resume):
             raise self._cannot("take up a session again")
         load = info.can_load and (replay or not info.can_resume)
-        where, problems = self._where(session)
+        where, place = self._where(session)
         link = self._links.add(session, remote_id)
         try:
             if load:
@@ -138,10 +129,10 @@ class Lifecycle:
         except BaseException:
             self._links.remove(session)
             raise
-        self._tell(session, problems)
+        self._setup.tell(self._sink, session, place)
         return link.replayed if load else None
 
-    async def _load(self, link: Link, request: wire.LoadSessionRequest, where: dict[str, Any]) -> None:
+    async def _load(self, link: LinkV1, request: wire.LoadSessionRequest, where: dict[str, Any]) -> None:
         """The session is known before it is asked for, as its history comes before the answer (V1-50).
 
         Some agents answer first and replay then, so the replay is over when nothing has come for a while.
@@ -169,35 +160,16 @@ class Lifecycle:
             self._sink.apply(session, ReplayEnded())
 
     async def listing(self, cwd: str | None) -> SessionList:
-        """The sessions the agent knows of, all pages of them; ``cwd`` None: of all folders (V1-53..56).
-
-        Entries without an absolute folder are left out: they could not be opened.
-        """
+        """The sessions the agent knows of; ``cwd`` None: of all folders (V1-53..56)."""
         if not self._info().can_list:
             raise self._cannot("list its sessions")
-        found: dict[str, SessionInfo] = {}
-        cursors: set[str] = set()
-        cursor: str | None = None
-        for _ in range(MOST_PAGES):
+
+        async def page(cursor: str | None) -> tuple[list[SessionInfo], str | None]:
             request = wire.ListSessionsRequest(cwd=cwd, cursor=cursor)
-            try:
-                page = await self._ask("session/list", request, codecs.SESSIONS_LISTED)
-            except AgentError as error:
-                if not cursors or error.failure.kind == "transport":
-                    raise
-                return SessionList(tuple(found.values()), cut=error.failure.message)
-            for entry in page.sessions:
-                if posixpath.isabs(entry.cwd):
-                    found.setdefault(entry.session_id, _info(entry))
-            cursor = page.next_cursor
-            if cursor is None:
-                return SessionList(tuple(found.values()))
-            if len(found) >= MOST_LISTED:
-                break
-            if cursor in cursors:
-                return SessionList(tuple(found.values()), cut="it sends the same page again and again")
-            cursors.add(cursor)
-        return SessionList(tuple(found.values())[:MOST_LISTED], cut="there are too many")
+            found = await self._ask("session/list", request, codecs.SESSIONS_LISTED)
+            return [_info(entry) for entry in found.sessions], found.next_cursor
+
+        return await listing(page)
 
     async def delete(self, remote_id: str) -> None:
         """Have the agent forget a session; one it does not know is forgotten (V1-57, V1-58)."""
@@ -226,7 +198,7 @@ class Lifecycle:
 
     def _opened(
         self,
-        link: Link,
+        link: LinkV1,
         setup: wire.SessionSetup,
         where: Mapping[str, Any],
         options: Sequence[Option] | None,
@@ -237,26 +209,12 @@ class Lifecycle:
         if options is not None:
             self._sink.apply(link.session, OptionsSet(options))
 
-    def _where(self, session: Session) -> tuple[dict[str, Any], list[str]]:
-        """Folder, further folders and MCP servers of a request, and what could not be passed on."""
-        info = self._info()
-        takes = McpCapabilities(http=info.mcp_http, sse=info.mcp_sse)
-        mcp, problems = self._mcp.servers(takes, session.cwd)
-        folders, missing = further(self._folders, session.cwd)
-        if folders and not info.additional_directories:
-            missing.append(f"{self._label} takes no further folders: agents.{self._label}.directories")
-            folders = []
-        where = {"cwd": session.cwd, "mcp_servers": mcp, "additional_directories": folders}
-        return where, [*problems, *missing]
-
-    def _tell(self, session: Session, problems: Sequence[str]) -> None:
-        """One note of all that the agent does not get."""
-        if not problems:
-            return
-        note = Note(f"acp-{session.arrival + 1}", "warning", problems[0])
-        if len(problems) > 1:
-            note.title, note.lines = f"{self._label} does not get all that the settings name:", list(problems)
-        self._sink.apply(session, NoteShown(note))
+    def _where(self, session: Session) -> tuple[dict[str, Any], Place]:
+        """Folder, further folders and MCP servers of a request."""
+        place = self._setup.place(session, self._info())
+        servers = [mcp_server(each) for each in place.servers]
+        where = {"cwd": session.cwd, "mcp_servers": servers, "additional_directories": place.folders}
+        return where, place
 
     def _cannot(self, what: str) -> AgentError:
         return AgentError(Failure(f"{self._label} cannot {what}", kind="unsupported"))

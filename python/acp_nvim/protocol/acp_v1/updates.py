@@ -6,7 +6,9 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.session.entities import Command, Cost, Note, Plan, PlanEntry, Role, Usage
+from acp_nvim.protocol.content import block, location
+from acp_nvim.protocol.notices import notice
+from acp_nvim.session.entities import Command, Cost, Plan, PlanEntry, Role, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     CompactionAppend,
@@ -25,7 +27,7 @@ from acp_nvim.session.events import (
 from acp_nvim.wire.acp_v1 import tools
 from acp_nvim.wire.acp_v1 import updates as wire
 
-from .content import block, location, tool_content
+from .content import tool_content
 from .options import config_options
 
 T = TypeVar("T")
@@ -69,7 +71,7 @@ def event(update: wire.SessionUpdate, cwd: str, note_id: str) -> Event:
             cost = Cost(update.cost.amount, update.cost.currency) if update.cost is not None else None
             return UsageSet(Usage(update.used, update.size, cost))  # V1-157, V1-158
         case wire.Notice():
-            return NoteShown(_note(update, note_id))  # V1-159
+            return NoteShown(notice(note_id, update.severity, update.title, update.description))  # V1-159
         case wire.CompactionUpdate():
             summary = update.summary
             blocks = summary if summary is UNSET or summary is None else [block(each) for each in summary]
@@ -99,7 +101,7 @@ def tool_patch(call: wire.ToolCallStart | wire.ToolCallPatch | tools.ToolCallUpd
         else [tool_content(i, cwd) for i in content],
         locations=UNSET
         if locations is None or (start and not locations)
-        else [location(place, cwd) for place in locations],
+        else [location(place.path, place.line, cwd) for place in locations],
         raw_input=_said(call.raw_input),
         raw_output=_said(call.raw_output),
         meta=_said(call.meta),
@@ -113,14 +115,3 @@ def _said(value: T | None) -> T | UnsetType:
 def _command(command: wire.AvailableCommand) -> Command:
     hint = command.input.hint if command.input is not None else None
     return Command(command.name, command.description, hint)
-
-
-def _note(notice: wire.Notice, note_id: str) -> Note:
-    """A title must not be empty; where it is, the description's first line has to do."""
-    lines = (notice.description or "").splitlines()
-    title = notice.title if notice.title.strip() else lines.pop(0) if lines else "a notice without words"
-    match notice.severity:
-        case "info" | "warning" | "error" as severity:
-            return Note(note_id, severity, title, lines, by="agent")
-        case _:
-            return Note(note_id, "info", title, lines, by="agent", severity_raw=notice.severity)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -15,11 +15,13 @@ from tests.conformance.outgoing import Outgoing
 from tests.unit.session.build import timeline
 
 from acp_nvim.protocol.acp_v1 import AcpV1
+from acp_nvim.protocol.adapter import Parts
+from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.rpc import Direction
 from acp_nvim.session.elicitation import ACCEPT, Action, Content, Reply
 from acp_nvim.session.entities import Block, Item, Note, Permission, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened, TurnStarted
-from acp_nvim.session.ports import CommandLine, RequestError
+from acp_nvim.session.ports import Agent, CommandLine, RequestError
 from acp_nvim.session.store import Store
 from acp_nvim.session.terminals import Exit
 from acp_nvim.transport import TransportClosedError
@@ -169,10 +171,19 @@ class FakeQuestions:
         return list(self._open)
 
 
-class Bench:
+class Client(Agent, Protocol):
+    async def run(self) -> str: ...
+
+    async def close(self) -> None: ...
+
+
+A = TypeVar("A", bound=Client)
+
+
+class BenchOf(Generic[A]):
     """``sent`` is all the client wrote; ``events`` all that reached the model."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, speaks: Callable[[Channel, Parts], A], **options: Any) -> None:
         self.transport = MemoryLines()
         self.notes: list[str] = []
         self.events: list[Event] = []
@@ -183,16 +194,16 @@ class Bench:
         self.terminals = FakeTerminals()
         self.session = self.new_session("s", "/ws")
         self.reason: str | None = None
-        self.adapter = AcpV1(
-            self.transport,
+        self.channel = Channel(self.transport, self._observe)
+        self.parts = Parts(
             sink=self.store,
             files=self.files,
             questions=self.questions,
             terminals=self.terminals,
             label="robo",
-            observer=self._observe,
             **options,
         )
+        self.adapter: A = speaks(self.channel, self.parts)
         self._read = 0
         self._pings = 0
 
@@ -305,7 +316,12 @@ class Bench:
         raise error
 
 
-async def _run(bench: Bench) -> None:
+class Bench(BenchOf[AcpV1]):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(AcpV1, **options)
+
+
+async def run(bench: BenchOf[Any]) -> None:
     bench.reason = await bench.adapter.run()
 
 
@@ -316,7 +332,7 @@ async def connected(**options: Any) -> AsyncIterator[Bench]:
     try:
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
-                group.start_soon(_run, bench)
+                group.start_soon(run, bench)
                 try:
                     yield bench
                 finally:

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.protocol.acp_v1.bench import HELLO, Bench, connected, opened
 from tests.unit.protocol.acp_v1.test_sessions import commands, hello, text
 
+from acp_nvim.protocol import listing
 from acp_nvim.protocol.acp_v1 import lifecycle
 from acp_nvim.session.entities import SessionInfo, SessionList
 from acp_nvim.session.events import ReplayEnded
@@ -124,7 +125,7 @@ async def test_all_folders_and_one_page() -> None:
 async def test_a_list_without_end(
     monkeypatch: pytest.MonkeyPatch, answers: list[Any], found: list[str], cut: str
 ) -> None:
-    monkeypatch.setattr(lifecycle, "MOST_PAGES", 2)
+    monkeypatch.setattr(listing, "MOST_PAGES", 2)
     async with connected() as bench:
         await hello(bench, able("list"))
         listed = await asks(bench.adapter.list_sessions, lambda: pages(bench, answers))
@@ -133,7 +134,7 @@ async def test_a_list_without_end(
 
 
 async def test_too_many_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifecycle, "MOST_LISTED", 3)
+    monkeypatch.setattr(listing, "MOST_LISTED", 3)
     async with connected() as bench:
         await hello(bench, able("list"))
         page = {"sessions": [entry(str(n)) for n in range(5)], "nextCursor": "x"}

@@ -10,11 +10,10 @@ import anyio
 import pytest
 from tests.unit.protocol.acp_v1.bench import HELLO, Bench, connected, opened
 
-from acp_nvim.protocol.acp_v1.mcp import Mcp
-from acp_nvim.session.entities import Note, Option
+from acp_nvim.protocol.mcp import Mcp
+from acp_nvim.session.entities import AgentInfo, Note, Option
 from acp_nvim.session.events import OptionsSet
 from acp_nvim.session.ports import AgentError
-from acp_nvim.wire.acp_v1 import McpCapabilities
 
 pytestmark = pytest.mark.anyio
 
@@ -95,8 +94,8 @@ async def test_programs_of_mcp_servers_are_found_as_the_agents_are(tmp_path: Pat
         ],
         str(tmp_path / "bin"),
     )
-    servers, problems = mcp.servers(McpCapabilities(), str(tmp_path / "ws"))
-    assert [getattr(server, "command", None) for server in servers] == [
+    servers, problems = mcp.servers(AgentInfo("acp-v1"), str(tmp_path / "ws"))
+    assert [server.command for server in servers] == [
         str(tmp_path / folder / "server") for folder in ("bin", "own", "ws")
     ]
     assert problems == []

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Generic, TypeVar
 
 import anyio
 
-from acp_nvim.session.entities import Role, Session
-from acp_nvim.wire.acp_v1.updates import SessionUpdate
-from acp_nvim.wire.surrogates import SurrogateJoiner
+from acp_nvim.session.entities import Session
 
 #: Bounds of what is kept for sessions not known yet: sessions, updates of one, bytes of all.
 MOST_SESSIONS = 16
@@ -24,39 +22,40 @@ class Link:
 
     session: Session
     remote_id: str
-    cancelling: bool = False  # session/cancel was sent, the prompt has no answer yet
-    prompting: bool = False
-    # After session/load: "show" what is replayed, or "drop" it because the chat has it already.
-    replay: Literal["no", "show", "drop"] = "no"
-    replayed: int = 0  # updates of the timeline that came since session/load
-    joiner: SurrogateJoiner = field(default_factory=SurrogateJoiner)
-    joining: tuple[Role, str | None] | None = None  # the message whose text the joiner holds
+    cancelling: bool = False  # session/cancel was sent, and the turn goes on
     one_prompt: anyio.Lock = field(default_factory=anyio.Lock)  # V1-70
 
 
-class Links:
-    """Finds a link by either id. Session ids are opaque, and there may be several (V1-48)."""
+L = TypeVar("L", bound=Link)
 
-    def __init__(self) -> None:
-        self._by_remote: dict[str, Link] = {}
-        self._by_own: dict[str, Link] = {}
-        self._early: dict[str, list[SessionUpdate]] = {}
+
+class Links(Generic[L]):
+    """Finds a link by either id. Session ids are opaque, and there may be several (V1-48).
+
+    ``make`` makes a new link.
+    """
+
+    def __init__(self, make: Callable[[Session, str], L]) -> None:
+        self._make = make
+        self._by_remote: dict[str, L] = {}
+        self._by_own: dict[str, L] = {}
+        self._early: dict[str, list[Any]] = {}
         self._early_bytes = 0
         self.creating = 0  # requests under way that will tell us a session's id
 
-    def __iter__(self) -> Iterator[Link]:
+    def __iter__(self) -> Iterator[L]:
         return iter(list(self._by_own.values()))
 
-    def of(self, session: Session) -> Link | None:
+    def of(self, session: Session) -> L | None:
         return self._by_own.get(session.id)
 
-    def known(self, remote_id: str) -> Link | None:
+    def known(self, remote_id: str) -> L | None:
         return self._by_remote.get(remote_id)
 
-    def add(self, session: Session, remote_id: str) -> Link:
+    def add(self, session: Session, remote_id: str) -> L:
         """Know the session from now on; a link it had before ends."""
         self.remove(session)
-        link = Link(session, remote_id)
+        link = self._make(session, remote_id)
         self._by_own[session.id] = self._by_remote[remote_id] = link
         return link
 
@@ -65,7 +64,7 @@ class Links:
         if link is not None and self._by_remote.get(link.remote_id) is link:
             del self._by_remote[link.remote_id]
 
-    def keep(self, remote_id: str, update: SessionUpdate, size: int) -> bool:
+    def keep(self, remote_id: str, update: Any, size: int) -> bool:
         """Keep an update of a session that may become known (V1-47); False when it cannot be kept."""
         updates = self._early.get(remote_id)
         if (
@@ -79,7 +78,7 @@ class Links:
         self._early_bytes += size
         return True
 
-    def take(self, remote_id: str) -> list[SessionUpdate]:
+    def take(self, remote_id: str) -> list[Any]:
         """The kept updates of a session that has become known, in the order they came."""
         return self._early.pop(remote_id, [])
 

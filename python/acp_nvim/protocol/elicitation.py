@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Generic, TypeAlias
 
 import anyio
 from msgspec import UNSET, Raw
@@ -22,13 +22,14 @@ from acp_nvim.session.events import ElicitationFinished, NoteShown, TurnCancelli
 from acp_nvim.session.ports import Questions, RequestError, Sink
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.url import BadUrlError, inspect
-from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import elicitation as wire
+from acp_nvim.wire.acp_v1.codecs import ELICITATION_COMPLETE
 from acp_nvim.wire.base import RequestId, UnknownType
+from acp_nvim.wire.decode import Codec
 from acp_nvim.wire.jsonrpc import INVALID_PARAMS
 
 from .failures import NOT_FOUND
-from .links import Link, Links
+from .links import L, Links
 
 #: Whose chat waits for a request of ours, and what is set at the end of the request.
 Waiting: TypeAlias = Callable[[RequestId], tuple[Session, anyio.Event] | None]
@@ -40,18 +41,23 @@ MOST_PAGES = 256
 URL_CELLS = 300
 
 
-class Elicitations:
-    """Those of one connection. ``flush`` ends the running message, ``note`` is for the trace."""
+class Elicitations(Generic[L]):
+    """Those of one connection. ``flush`` ends the running message, ``note`` is for the trace.
+
+    ``codec`` decodes a request as the connection's version has it.
+    """
 
     def __init__(
         self,
-        links: Links,
+        links: Links[L],
         sink: Sink,
         questions: Questions,
-        flush: Callable[[Link], None],
+        flush: Callable[[L], None],
         note: Callable[[str], None],
         waiting: Waiting,
+        codec: Codec[wire.CreateElicitationRequest],
     ) -> None:
+        self._codec = codec
         self._links = links
         self._sink = sink
         self._questions = questions
@@ -66,7 +72,7 @@ class Elicitations:
 
         Raises RequestError: a mode we do not offer, a request of ours that is not open, a bad address.
         """
-        request = codecs.CREATE_ELICITATION.decode(params, self._note)
+        request = self._codec.decode(params, self._note)
         if isinstance(request, wire.UnknownElicitation):
             raise RequestError(INVALID_PARAMS, "this mode is not supported", {"mode": request.kind})
         session, over = self._scope(request)
@@ -93,7 +99,7 @@ class Elicitations:
 
     def complete(self, params: Raw) -> None:
         """A page is done with (V1-207). If the user was not even there yet, they need not go any more."""
-        told = codecs.ELICITATION_COMPLETE.decode(params, self._note)
+        told = ELICITATION_COMPLETE.decode(params, self._note)
         page = self._pages.pop(told.elicitation_id, None)
         if page is None:
             self._note("no page of this elicitationId is open: ignored")

@@ -1,0 +1,129 @@
+"""The prompts of a chat: they wait for their turn, go out one after the other, or come back to the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import anyio
+
+from acp_nvim.session.entities import Note
+from acp_nvim.session.events import TurnStarted
+from acp_nvim.session.ports import Agent
+
+from .prompt import Prompt
+
+if TYPE_CHECKING:
+    from .chat import Chat
+
+
+class Queue:
+    """Of one chat. What is sent while the agent starts, or a turn runs, waits here."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.seen = 0  # number of the last send that was handled
+        self.over = anyio.Event()  # set when the turn is over
+        self._chat = chat
+        self._prompts: list[Prompt] = []
+        self._wake = anyio.Event()
+
+    def __len__(self) -> int:
+        return len(self._prompts)
+
+    def send(self, prompt: Prompt, *, now: bool, seq: int) -> None:
+        """Queue a prompt; it goes out when the session is ready and no turn runs (V1-70)."""
+        chat = self._chat
+        self.seen = max(self.seen, seq)
+        if chat.failure is not None and not chat.starting and chat.held is None:
+            self._prompts.append(prompt)
+            if chat.failure.kind == "auth":
+                chat.wiring.logins.again(chat)
+                return
+            self._not_sent()
+            self.give_back()
+            chat.push()
+            return
+        prompt.waited = chat.session.turn is not None
+        self._prompts.insert(0, prompt) if now else self._prompts.append(prompt)
+        self.show()
+        self._wake.set()
+
+    def _not_sent(self) -> None:
+        """Say why a prompt does not go out: once, however often the user tries."""
+        chat = self._chat
+        title = "not sent: the agent is not running. Your text is back in the prompt."
+        last = chat.session.items[-1] if chat.session.items else None
+        if not isinstance(last, Note) or last.title != title:
+            chat.tell.note("error", title, [":AcpRestart"])
+
+    def give_back(self, prompts: Sequence[Prompt] | None = None) -> None:
+        """Return unsent prompts to the prompt buffer, in order: these, or all."""
+        chat = self._chat
+        back = [each for each in self._prompts if prompts is None or each in prompts]
+        self._prompts[:] = [each for each in self._prompts if each not in back]
+        self.show()
+        if text := "\n".join(prompt.text for prompt in back):
+            chat.wiring.announcer.call(chat, "acp.chat.prompt", "restore", text)
+
+    def show(self) -> None:
+        """Let Lua show what waits."""
+        chat = self._chat
+        wait = chat.session.turn is not None or chat.agent is None or chat.held is not None
+        waiting = [prompt.text for prompt in self._prompts] if wait else []
+        chat.wiring.announcer.call(chat, "acp.chat.prompt", "queue", waiting)
+        chat.push()
+
+    def clear(self) -> None:
+        """Forget the prompts: the user does not want them any more."""
+        self._prompts.clear()
+
+    def wake(self) -> None:
+        """Something happened that the prompts may have waited for."""
+        self._wake.set()
+
+    async def work(self) -> None:
+        """Send the queued prompts one after the other. Lives as long as the chat."""
+        chat = self._chat
+        while not chat.closed:
+            await self._wake.wait()
+            self._wake = anyio.Event()
+            while self._prompts and chat.agent is not None and chat.held is None and not chat.closed:
+                await self._turn(chat.agent, self._prompts.pop(0))
+
+    async def _turn(self, agent: Agent, prompt: Prompt) -> None:
+        chat = self._chat
+        store, session = chat.wiring.store, chat.session
+        blocks = prompt.blocks(bool(agent.info and agent.info.embedded_context))
+        self.over = anyio.Event()
+        store.apply(session, TurnStarted(tuple(blocks)))
+        for each in self._prompts:
+            each.waited = True
+        self.show()
+        async with anyio.create_task_group() as group:
+            group.start_soon(chat.stall.watch)
+            await agent.prompt(session, blocks)
+            group.cancel_scope.cancel()
+        self.over.set()
+        turn = session.turns[-1]
+        # What was sent after its end was sent in the knowledge of how it ended: it goes out.
+        unsent = [each for each in self._prompts if each.waited] if turn.stop in ("error", "lost") else []
+        if turn.stop == "lost" and chat.agent is agent:
+            chat.agent, chat.failure = None, turn.error
+        await chat.wiring.announcer.check_files(chat, None)
+        await chat.wiring.frames.settle(chat.n)
+        if turn.error is not None and turn.error.kind == "auth":
+            self._prompts.insert(0, prompt)
+            unsent.insert(0, prompt)
+            chat.hold(turn.error)
+        elif not turn.error:
+            chat.wants_login = False
+        if unsent and chat.held is None:
+            self.give_back(unsent)
+        self.show()
+        chat.wiring.announcer.turn_ended(chat, turn)
+
+    async def turn_over(self) -> None:
+        """Wait until no turn runs."""
+        chat = self._chat
+        while chat.session.turn is not None:
+            await self.over.wait()
