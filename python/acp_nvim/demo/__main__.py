@@ -1,6 +1,7 @@
 """``python -m acp_nvim.demo``: the demo agent on standard input and output.
 
-``$ACP_DEMO_SPEED`` is the default of ``--speed``: agents.demo.env can set it.
+``$ACP_DEMO_SPEED`` is the default of ``--speed``, and ``$ACP_DEMO_LOGIN=1`` is ``--login``: agents.demo.env
+can set them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import sys
 from pathlib import Path
 
 from .agent import VERSION, Agent
+from .login import ARGUMENT, Login
 from .memory import Memory
 
 DEFAULT_SPEED = 40.0  # chunks (words) a second: to read along
 
 
-async def serve(speed: float, state: Path | None) -> None:
+async def serve(speed: float, state: Path | None, login: Login) -> None:
     """Connect the pipes and serve until the client closes standard input, or a TERM comes."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
@@ -28,7 +30,8 @@ async def serve(speed: float, state: Path | None) -> None:
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout
     )
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
-    serving = asyncio.create_task(Agent(reader, writer, speed, Memory(state) if state else None).serve())
+    agent = Agent(reader, writer, speed, Memory(state) if state else None, login)
+    serving = asyncio.create_task(agent.serve())
     loop.add_signal_handler(signal.SIGTERM, serving.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await serving
@@ -42,18 +45,30 @@ def main() -> int:
     parser.add_argument(
         "--state", type=Path, help="absolute folder for what it remembers of its sessions; none: it forgets"
     )
+    parser.add_argument(
+        "--login",
+        action="store_true",
+        default=os.environ.get("ACP_DEMO_LOGIN", "0") not in ("", "0"),
+        help="want a log-in first: there are no accounts, it is only to see how that goes",
+    )
+    parser.add_argument(ARGUMENT, action="store_true", help="that log-in, in a terminal; needs --state")
     parser.add_argument("--version", action="version", version=f"acp.nvim demo agent {VERSION}")
     options = parser.parse_args()
     if options.speed < 0:
         parser.error("--speed cannot be negative")
     if options.state is not None and not options.state.is_absolute():
         parser.error("--state must be an absolute folder")
+    login = Login(options.login, options.state)
+    if options.sign_in:
+        if options.state is None:
+            parser.error(f"{ARGUMENT} needs --state, to be remembered")
+        return login.sign_in()
     if sys.stdin.isatty() or sys.stdout.isatty():
         sys.stderr.write(
             "This is an agent for the Agent Client Protocol. Start it from Neovim: :AcpChat demo\n"
         )
         return 2
-    asyncio.run(serve(options.speed, options.state))
+    asyncio.run(serve(options.speed, options.state, login))
     return 0
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from . import moves, skills, trials
+from . import asking, modes, moves, pictures, room, running, skills, trials
 from .project import DemoError
 from .requests import (
     Action,
+    Ask,
+    Compact,
     Conflict,
     Create,
     Delete,
     Help,
     List,
+    Mode,
     Move,
+    Name,
     Output,
+    Page,
+    Picture,
     Replace,
     Run,
     Search,
@@ -40,10 +46,16 @@ I am the built-in **demo agent**. I have no language model: I follow plain reque
 | `run COMMAND` | ask you, then run it |
 | `make a plan: …, then …` | do several things, one by one |
 | `show me everything` | give a tour |
+| `ask me something` | put a form before you, and write a page of it |
+| `open a page` | ask you to look at a page of the web |
+| `show a picture` | draw the largest files, with a link |
+| `go to read mode`, `edit mode`, `ask mode` | change the mode |
+| `call this chat TITLE`, `compact` | name it, make room in the context |
 | `demo conflict in FILE` | write a file that you change meanwhile |
 | `demo output 50` | run a command that writes 50 lines, five a second |
 | `demo silence 75` | say nothing for 75 seconds |
 
+Most of it are commands too: type `/`. `:AcpOptions` has my mode, my pace and my thoughts.
 Texts with odd blanks go in quotes: `replace 'one  two' by 'three' in notes.txt`.
 `:checkhealth acp` lists agents that can think."""
 
@@ -68,7 +80,19 @@ async def do(turn: Turn, action: Action) -> None:
         case Move():
             await moves.move(turn, action)
         case Run():
-            await skills.run(turn, action.command)
+            await running.run(turn, action.command)
+        case Ask():
+            await asking.ask(turn)
+        case Page():
+            await asking.visit(turn)
+        case Picture():
+            await pictures.show(turn)
+        case Mode():
+            await modes.go(turn, action.id)
+        case Name():
+            await rename(turn, action.title)
+        case Compact():
+            await room.compact(turn)
         case Conflict():
             await trials.conflict(turn, action)
         case Output():
@@ -81,6 +105,13 @@ async def do(turn: Turn, action: Action) -> None:
             await unknown(turn, action.text)
         case _:
             assert_never(action)
+
+
+async def rename(turn: Turn, title: str) -> None:
+    """Give the chat another title."""
+    turn.session.entitle(title)
+    await turn.entitled()
+    await turn.say(f"This chat is called “{turn.session.title}” now.")
 
 
 async def unknown(turn: Turn, text: str) -> None:

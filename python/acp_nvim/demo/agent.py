@@ -7,28 +7,20 @@ import contextlib
 import itertools
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from . import act, tour
+from . import modes, prompt
+from .commands import COMMANDS
+from .login import Login
 from .memory import Memory
+from .offered import Offered
 from .peer import INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, Handler, Json, Listener, Peer, Reply, RpcError
-from .project import DemoError, Project, is_folder
-from .requests import Plan, Tour, parse
-from .turn import Session, Turn
+from .project import Project, is_folder
+from .session import Session
+from .turn import Turn
 
 VERSION = "1.0"
-MEMORY = ("resume", "list", "delete")  # what it can do with sessions of earlier processes
+MEMORY = ("resume", "list", "delete", "fork")  # what it can do with sessions of earlier processes
 PAGE = 20  # sessions of one answer to session/list
-COMMANDS = (
-    {"name": "help", "description": "what the demo understands"},
-    {
-        "name": "plan",
-        "description": "do several things, one by one",
-        "input": {"hint": "list files, then show FILE"},
-    },
-    {"name": "tour", "description": "show me everything"},
-)
 
 
 class Agent:
@@ -43,11 +35,15 @@ class Agent:
         writer: asyncio.StreamWriter,
         speed: float,
         memory: Memory | None = None,
+        login: Login | None = None,
     ) -> None:
         requests: dict[str, Handler] = {
             "initialize": self._initialize,
+            "authenticate": self._authenticate,
             "session/new": self._new,
             "session/prompt": self._prompt,
+            "session/set_config_option": self._set_option,
+            "session/set_mode": self._set_mode,
             "session/close": self._close,
         }
         if memory is not None:
@@ -55,13 +51,17 @@ class Agent:
             requests["session/load"] = self._load
             requests["session/list"] = self._list
             requests["session/delete"] = self._delete
+            requests["session/fork"] = self._fork
+        self._login = login if login is not None else Login(False, None)
+        if self._login.wanted:
+            requests["logout"] = self._logout
         notifications: dict[str, Listener] = {"session/cancel": self._cancel}
         self._peer = Peer(reader, writer, requests, notifications)
         self._speed = speed
         self._memory = memory
         self._sessions: dict[str, Session] = {}
         self._ids = itertools.count(1)
-        self._files: Json | None = None  # what the client offers; None before initialize
+        self._client: Offered | None = None  # None before initialize
 
     async def serve(self) -> None:
         await self._peer.serve()
@@ -69,9 +69,7 @@ class Agent:
     async def _initialize(self, params: Json) -> Reply:
         if not isinstance(params.get("protocolVersion"), int):
             raise RpcError(INVALID_PARAMS, "initialize needs protocolVersion, a number.")
-        offered = params.get("clientCapabilities")
-        files = offered.get("fs") if isinstance(offered, dict) else None
-        self._files = files if isinstance(files, dict) else {}
+        self._client = Offered.of(params)
         able = ("close", *(MEMORY if self._memory is not None else ()))
         return Reply(
             {
@@ -81,32 +79,53 @@ class Agent:
                     "loadSession": self._memory is not None,
                     "promptCapabilities": {"embeddedContext": True, "image": False, "audio": False},
                     "sessionCapabilities": {name: {} for name in able},
+                    "auth": {"logout": {}} if self._login.wanted else {},
                 },
-                "authMethods": [],
+                "authMethods": self._login.methods(self._client),
             }
         )
+
+    async def _authenticate(self, params: Json) -> Reply:
+        self._login.authenticate(params.get("methodId"))
+        return Reply({})
+
+    async def _logout(self, params: Json) -> Reply:
+        """Sessions stay; whatever they are asked for next needs a log-in (V1-43)."""
+        self._login.forget()
+        return Reply({})
 
     async def _new(self, params: Json) -> Reply:
         project = self._project(params)
         ident = self._memory.new_id() if self._memory is not None else f"demo-{next(self._ids)}"
         session = self._added(Session(id=ident, project=project))
-        return Reply({"sessionId": session.id}, after=lambda: self._introduce(session))
+        return Reply(
+            {"sessionId": session.id, **self._settings(session)}, after=lambda: self._introduce(session)
+        )
+
+    async def _fork(self, params: Json) -> Reply:
+        """A session of its own that has gone the same way up to its last turn (V1-62)."""
+        assert self._memory is not None, "offered only then"
+        session = self._recalled(params, fork=True)
+        return Reply(
+            {"sessionId": session.id, **self._settings(session)}, after=lambda: self._introduce(session, True)
+        )
 
     async def _resume(self, params: Json) -> Reply:
         """Take up a session of an earlier process: without replay (V1-52). Nothing is said of it again."""
         session = self._recalled(params)
-        return Reply({}, after=lambda: self._introduce(session))
+        return Reply(self._settings(session), after=lambda: self._introduce(session))
 
     async def _load(self, params: Json) -> Reply:
         """The same with replay: all of it comes before the answer (V1-50)."""
         session = self._recalled(params)
         for update in session.history.updates:
             await self._peer.notify("session/update", {"sessionId": session.id, "update": update})
-        return Reply({}, after=lambda: self._introduce(session))
+        return Reply(self._settings(session), after=lambda: self._introduce(session))
 
     async def _list(self, params: Json) -> Reply:
         """A page of the sessions of a folder, or of all (V1-53, V1-54)."""
         assert self._memory is not None, "offered only then"
+        self._login.check()
         cwd, cursor = params.get("cwd"), params.get("cursor")
         first = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() else 0
         found = [each for each in self._memory.sessions() if cwd in (None, each["cwd"])]
@@ -124,22 +143,26 @@ class Agent:
         self._memory.forget(ident)
         return Reply({})
 
-    def _recalled(self, params: Json) -> Session:
-        """A session of an earlier process, taken up again."""
+    def _recalled(self, params: Json, fork: bool = False) -> Session:
+        """A session of an earlier process, taken up again; with ``fork`` a new one that begins with it."""
         project, ident = self._project(params), params.get("sessionId")
-        session = self._sessions.get(ident) if isinstance(ident, str) else None
-        if session is not None:
+        if not fork and isinstance(ident, str) and ident in self._sessions:
             raise RpcError(INVALID_REQUEST, "This session is open already.")
+        session = None
         if self._memory is not None and isinstance(ident, str):
             session = self._memory.recall(ident, project)
         if session is None:
             raise RpcError(NOT_FOUND, f"There is no session {ident!r}.", {"sessionId": ident})
+        if fork and self._memory is not None:
+            session.id = self._memory.new_id()
+            session.entitle(f"{session.title} (fork)" if session.title else "fork")
         return self._added(session)
 
     def _project(self, params: Json) -> Project:
         """The folder a session is to work in."""
-        if self._files is None:
+        if self._client is None:
             raise RpcError(INVALID_REQUEST, "initialize comes first.")
+        self._login.check()
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not Path(cwd).is_absolute():
             raise RpcError(INVALID_PARAMS, "cwd must be an absolute path.")
@@ -148,9 +171,8 @@ class Agent:
         return Project(Path(cwd))
 
     def _added(self, session: Session) -> Session:
-        assert self._files is not None, "a session comes after initialize"
-        session.client_reads = self._files.get("readTextFile") is True
-        session.client_writes = self._files.get("writeTextFile") is True
+        assert self._client is not None, "a session comes after initialize"
+        session.client = self._client
         self._sessions[session.id] = session
         self._remember(session)
         return session
@@ -160,16 +182,46 @@ class Agent:
             with contextlib.suppress(OSError):  # forgotten then: a resume says so
                 self._memory.save(session)
 
-    async def _introduce(self, session: Session) -> None:
+    def _settings(self, session: Session) -> Json:
+        """Config options, and the modes for clients that do not know them (V1-149)."""
+        options = session.settings.options(self._speed, session.client.booleans)
+        return {"modes": session.settings.modes(), "configOptions": options}
+
+    async def _introduce(self, session: Session, titled: bool = False) -> None:
         turn = Turn(self._peer, session, self._speed)
-        await turn.send({"sessionUpdate": "available_commands_update", "availableCommands": list(COMMANDS)})
+        commands = [command.as_json() for command in COMMANDS]
+        await turn.send({"sessionUpdate": "available_commands_update", "availableCommands": commands})
+        if titled:
+            await turn.entitled()
         await turn.usage()
+
+    async def _set_option(self, params: Json) -> Reply:
+        """Answered with all of them, as V1-153 wants it."""
+        session, ident = self._session(params), params.get("configId")
+        if not session.settings.set(ident, params.get("value")):
+            raise RpcError(INVALID_PARAMS, f"The option {ident!r} cannot be {params.get('value')!r}.")
+        self._remember(session)
+        turn, mode = Turn(self._peer, session, self._speed), session.settings.mode
+        told = {"sessionUpdate": "current_mode_update", "currentModeId": mode}
+        return Reply(
+            {"configOptions": self._settings(session)["configOptions"]},
+            after=(lambda: turn.send(told)) if ident == "mode" else None,
+        )
+
+    async def _set_mode(self, params: Json) -> Reply:
+        session, mode = self._session(params), params.get("modeId")
+        if not session.settings.set("mode", mode):
+            raise RpcError(INVALID_PARAMS, f"There is no mode {mode!r}.")
+        self._remember(session)
+        turn = Turn(self._peer, session, self._speed)
+        return Reply({}, after=lambda: modes.tell(turn))
 
     async def _prompt(self, params: Json) -> Reply:
         session = self._session(params)
+        self._login.check()
         if session.turn is not None:
             raise RpcError(INVALID_REQUEST, "This session is still busy with the last prompt.")
-        text, attached, size = _read_prompt(params.get("prompt"))
+        text, attached, size = prompt.read(params.get("prompt"))
         session.characters += size
         session.cancelled = False
         turn = Turn(self._peer, session, self._speed, attached)
@@ -178,7 +230,7 @@ class Agent:
         session.history.add(
             {"sessionUpdate": "user_message_chunk", "messageId": session.name("message"), "content": said}
         )
-        session.turn = asyncio.create_task(_play(turn, text))
+        session.turn = asyncio.create_task(prompt.play(turn, text))
         try:
             await session.turn
         except asyncio.CancelledError:
@@ -213,47 +265,3 @@ class Agent:
         if session is None:
             raise RpcError(NOT_FOUND, f"There is no session {ident!r}.", {"sessionId": ident})
         return session
-
-
-async def _play(turn: Turn, text: str) -> None:
-    """One turn: understand the prompt and do it. Problems are part of the answer."""
-    session = turn.session
-    if not session.titled and text:
-        session.titled = True
-        title = " ".join(text.split())
-        session.title = title if len(title) <= 60 else title[:59] + "…"
-        info = {"title": session.title, "updatedAt": session.updated}
-        await turn.send({"sessionUpdate": "session_info_update", **info})
-    try:
-        match parse(text):
-            case Tour():
-                await tour.tour(turn)
-            case Plan() as plan:
-                await tour.follow(turn, plan)
-            case action:
-                await act.do(turn, action)
-    except DemoError as error:
-        await turn.say(str(error))
-
-
-def _read_prompt(blocks: Any) -> tuple[str, list[Path], int]:
-    """Text, attached files and number of characters of a prompt. Unknown blocks are passed over."""
-    if not isinstance(blocks, list):
-        raise RpcError(INVALID_PARAMS, "prompt must be a list of content blocks.")
-    texts: list[str] = []
-    attached: list[Path] = []
-    size = 0
-    for block in blocks:
-        if not isinstance(block, dict):
-            continue
-        resource = block.get("resource") if block.get("type") == "resource" else block
-        if block.get("type") == "text" and isinstance(text := block.get("text"), str):
-            texts.append(text)
-            size += len(text)
-        elif isinstance(resource, dict) and isinstance(uri := resource.get("uri"), str):
-            size += len(str(resource.get("text") or ""))
-            parts = urlsplit(uri)
-            path = Path(unquote(parts.path))
-            if parts.scheme == "file" and path.is_absolute() and path not in attached:
-                attached.append(path)
-    return "\n".join(texts).strip(), attached, size

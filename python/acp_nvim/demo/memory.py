@@ -12,7 +12,8 @@ from pathlib import Path
 from .history import History
 from .peer import Json
 from .project import Project
-from .turn import Session
+from .session import Session
+from .settings import Settings
 
 _ID = re.compile(r"demo-[0-9a-f]{16}")
 
@@ -41,6 +42,7 @@ class Memory:
             "history": session.history.updates,
             "characters": session.characters,
             "life": session.life,
+            "settings": session.settings.kept(),
         }
         draft.write_text(json.dumps(known), encoding="utf-8")
         draft.replace(path)
@@ -63,12 +65,12 @@ class Memory:
                 (self._folder / f"{ident}.json").unlink(missing_ok=True)
 
     def recall(self, ident: str, project: Project) -> Session | None:
-        """Take up a session in a new life; None when nothing is known of it. Raises OSError."""
+        """A session in a new life, not saved yet; None when nothing is known of it. Raises OSError."""
         if not _ID.fullmatch(ident):
             return None
         try:
             known = json.loads((self._folder / f"{ident}.json").read_text(encoding="utf-8"))
-            session = Session(
+            return Session(
                 id=ident,
                 project=project,
                 always={str(each) for each in known["always"]},
@@ -78,8 +80,7 @@ class Memory:
                 history=History(list(known["history"])),
                 characters=int(known["characters"]),
                 life=int(known["life"]) + 1,
+                settings=Settings.recalled(known.get("settings")),
             )
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
-        self.save(session)
-        return session

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
+from . import modes
 from .project import DemoError, delete_disk, exists, move_disk
 from .requests import Delete, Move
 from .skills import named
@@ -44,6 +45,7 @@ async def move(turn: Turn, wanted: Move) -> None:
 
 async def agreed(turn: Turn, kind: Literal["delete", "move"], title: str, **fields: Any) -> bool:
     """Ask for a deletion or a move and do it. Whether it was done; a refusal is answered here."""
+    await modes.may_change(turn, title)
     paths = [Path(each["path"]) for each in fields["locations"]]
     async with turn.call(kind, title, "pending", **fields) as call:
         answer = await turn.ask(call, kind, f"Always {kind} in this chat", title=title, kind=kind, **fields)

@@ -18,7 +18,9 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_FOUND = -32002
+AUTH_REQUIRED = -32000
 
+GONE = "The client is gone."
 MAX_LINE = 64 * 1024 * 1024  # bytes: an attached picture is one line, an endless line is none
 
 
@@ -67,6 +69,7 @@ class Peer:
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._next_id = 0
         self._running: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def serve(self) -> None:
         """Read until end of file. Handlers run as tasks of their own, so that a slow one blocks nobody."""
@@ -76,12 +79,18 @@ class Peer:
         except ConnectionError:
             pass  # the client is gone: the same as end of file
         finally:
+            self._closed = True  # nobody will answer what is asked from now on
             for task in self._running:
                 task.cancel()
+            for future in self._pending.values():
+                if not future.done():
+                    future.set_exception(RpcError(INTERNAL_ERROR, GONE))
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def request(self, method: str, params: Json) -> Any:
         """Ask the client and wait for its answer. Raises RpcError."""
+        if self._closed:
+            raise RpcError(INTERNAL_ERROR, GONE)
         ident = self._next_id
         self._next_id += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .commands import plain
+
 
 @dataclass(frozen=True, slots=True)
 class Help:
@@ -73,6 +75,40 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """A form for the user to fill in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the web for the user to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Something drawn, and a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Another mode, by its id."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A title for the chat."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Make room in the context."""
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """Write a file that the user has changed meanwhile, ``seconds`` after the answer."""
 
@@ -107,7 +143,8 @@ class Unknown:
 
 
 Trial = Conflict | Output | Silence
-Action = Help | Tour | List | Show | Search | Replace | Create | Delete | Move | Run | Trial | Unknown
+Extra = Ask | Page | Picture | Mode | Name | Compact
+Action = Help | Tour | List | Show | Search | Replace | Create | Delete | Move | Run | Extra | Trial | Unknown
 Request = Action | Plan
 
 
@@ -120,10 +157,14 @@ class Step:
 
 
 def parse(text: str) -> Request:
-    """The request a prompt makes. Lines and ``then`` separate several requests, which become a plan."""
-    text = text.strip()
+    """The request a prompt makes. Lines and ``then`` separate several requests, which become a plan.
+
+    A slash command is one request: ``/run a; b`` is for the shell to separate.
+    """
+    said = text.strip()
+    text = plain(said)
     planned = re.match(
-        r"(?:/plan\b|(?:please )?make (?:me )?a plan\b(?: and (?:do|follow) it)?|plan\b)\s*[:,.]?", text, re.I
+        r"(?:(?:please )?make (?:me )?a plan\b(?: and (?:do|follow) it)?|plan\b)\s*[:,.]?", text, re.I
     )
     body = re.sub(r"^to\s+", "", text[planned.end() :].strip()) if planned else text
     if planned and not body:
@@ -131,10 +172,13 @@ def parse(text: str) -> Request:
     pieces = [piece for piece in (_BULLET.sub("", piece).strip() for piece in _SPLIT.split(body)) if piece]
     steps = tuple(Step(piece, parse_one(piece)) for piece in pieces)
     if planned or (
-        len(steps) > 1 and not any(isinstance(step.action, Unknown | Help | Tour) for step in steps)
+        text == said
+        and len(steps) > 1
+        and not any(isinstance(step.action, Unknown | Help | Tour) for step in steps)
     ):
         return Plan(steps)
-    return parse_one(text)
+    action = parse_one(text)
+    return Unknown(said) if isinstance(action, Unknown) else action
 
 
 def parse_one(text: str) -> Action:
@@ -148,7 +192,7 @@ def parse_one(text: str) -> Action:
 
 _VERBS = (
     r"(?:list|ls|show|read|open|cat|search|find|grep|replace|change|create|write|delete|remove|move|rename"
-    r"|run|execute|demo)"
+    r"|run|execute|demo|ask|go|switch|draw|call|compact)"
 )
 _SPLIT = re.compile(rf"\n+|[,;.]?\s+(?:and\s+)?then,?\s+(?={_VERBS}\b)|;\s+(?={_VERBS}\b)", re.I)
 _BULLET = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+")
@@ -209,6 +253,15 @@ def _move(found: re.Match[str]) -> Action:
     return Move(_name(found[1]) or "", _name(found[2]) or "")
 
 
+def _mode(found: re.Match[str]) -> Action:
+    word = found[1].lower()
+    return Mode("read" if word in ("plan", "only") else word)
+
+
+def _called(found: re.Match[str]) -> Action:
+    return Name(_bare(found[1]))
+
+
 def _conflict(found: re.Match[str]) -> Action:
     return Conflict(_name(found[1]), float(found[2]) if found[2] else None)
 
@@ -233,14 +286,28 @@ def _rule(
 
 
 _PATTERNS = (
-    _rule(
-        rf"/?help{_END}|\?|what can (?:you|i) do{_END}|(?:hi|hello|hey)(?: there)?{_END}", lambda _: Help()
-    ),
-    _rule(rf"(?:/tour|tour|demo|(?:please )?show (?:me )?everything|give me a tour){_END}", lambda _: Tour()),
+    _rule(rf"help{_END}|\?|what can (?:you|i) do{_END}|(?:hi|hello|hey)(?: there)?{_END}", lambda _: Help()),
+    _rule(rf"(?:tour|demo|(?:please )?show (?:me )?everything|give me a tour){_END}", lambda _: Tour()),
     _rule(
         r"(?:run|execute)\s+(?:the command\s+)?(.+)|[!$]\s*(.+)",
         lambda found: _run(found) if found[1] else Run(found[2]),
     ),
+    _rule(rf"ask\s+me(?:\s+(?:something|anything|a question|(?:some )?questions))?{_END}", lambda _: Ask()),
+    _rule(
+        rf"(?:open|show|visit)(?:\s+me)?\s+(?:a|the)\s+(?:web\s*)?(?:page|site|website){_END}",
+        lambda _: Page(),
+    ),
+    _rule(rf"(?:show|draw|paint)(?:\s+me)?\s+(?:a|the|some)\s+pictures?{_END}", lambda _: Picture()),
+    _rule(
+        rf"(?:(?:go|switch|change)\s+(?:in)?to|(?:set|change|switch)\s+(?:the\s+)?mode\s+to)"
+        rf"\s+(?:the\s+|mode\s+)?(?:read[- ](?=only))?(ask|edit|read|plan|only)(?:\s+mode)?{_END}",
+        _mode,
+    ),
+    _rule(
+        rf"(?:call|name)\s+this(?:\s+(?:chat|session))?\s+({_TEXT}){_END}",
+        lambda found: Name(_bare(found[1])),
+    ),
+    _rule(rf"compact{_END}", lambda _: Compact()),
     _rule(
         rf"(?:replace|change)\s+(?:all\s+|every\s+)?({_TEXT})\s+(?:by|with|to|into)\s+({_TEXT})"
         rf"(?:({_ALL})(\s+at\s+once)?|{_FILE})?{_END}",

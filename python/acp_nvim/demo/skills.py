@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import shell
+from . import modes
 from .project import DemoError, Match
 from .requests import Create, Replace, Search, Show
 from .turn import Turn, content, diff, location
@@ -130,6 +130,7 @@ async def replace_at_once(turn: Turn, paths: list[Path], old: str, new: str) -> 
     if not texts:
         raise DemoError(f"Nothing here contains `{old}` any more.")
     title = f"Edit {count(len(texts), 'file')}"
+    await modes.may_change(turn, f"Replace `{old}` by `{new}` in {count(len(texts), 'file')}")
     change = {
         "content": [diff(path, text, text.replace(old, new)) for path, text in texts.items()],
         "locations": [
@@ -165,6 +166,7 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str, line: int | No
     """Propose a change, ask, write. Whether it was done; a refusal is answered here."""
     shown = turn.project.show(path)
     title = f"Create {shown}" if old is None else f"Edit {shown}"
+    await modes.may_change(turn, title)
     change = {"content": [diff(path, old, new)], "locations": [location(path, line)]}
     async with turn.call("edit", title, "pending", **change) as call:
         answer = await turn.ask(
@@ -180,45 +182,6 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str, line: int | No
         await turn.write(path, new)
         await turn.beat(4)
     return True
-
-
-async def run(turn: Turn, command: str) -> bool:
-    """Ask, then run a command with live output. Whether it succeeded; a refusal is answered here."""
-    fields = {
-        "title": command,
-        "kind": "execute",
-        "rawInput": {"command": command, "cwd": str(turn.project.cwd)},
-    }
-    async with turn.call("execute", command, "pending", rawInput=fields["rawInput"]) as call:
-        answer = await turn.ask(call, f"run {command}", "Always allow this command", **fields)
-        if answer != "allowed":
-            await call.update("failed")
-            await turn.say("All right, I do not run it. Tell me what to do instead.")
-            return False
-        await call.update("in_progress")
-
-        async def progress(text: str) -> None:
-            await call.update(content=[content(text)])
-
-        try:
-            output, status = await shell.run(command, turn.project.cwd, progress)
-        except OSError as error:
-            raise DemoError(f"The command cannot be started: {error.strerror}.") from None
-        turn.session.characters += len(output.text)
-        await call.update(
-            "completed" if status == 0 else "failed",
-            content=[content(output.text)],
-            rawOutput={
-                "exitCode": status if status >= 0 else None,
-                "signal": -status if status < 0 else None,
-            },
-        )
-    how = "ran without errors" if status == 0 else f"ended with exit code {status}"
-    lines = count(len(output.text.splitlines()), "line")
-    await turn.say(
-        f"`{command}` {how if status >= 0 else f'was ended by signal {-status}'}. It wrote {lines}."
-    )
-    return status == 0
 
 
 async def named(turn: Turn, name: str | None) -> Path:

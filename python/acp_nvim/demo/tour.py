@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import act, skills
+from . import act, running, skills
 from .project import DemoError
 from .requests import List, Plan, Run, Search, Step
 from .turn import Turn
@@ -89,7 +89,7 @@ async def tour(turn: Turn) -> None:
 
     await turn.plan(STOPS, 3)
     in_git = (turn.project.cwd / ".git").exists()
-    ran = await skills.run(
+    ran = await running.run(
         turn, "git --no-pager diff --stat" if in_git and found.old is not None else "ls -l"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from . import skills
+from . import modes, running, skills
 from .project import DemoError
 from .requests import Conflict, Output, Silence
 from .turn import Turn, diff, location
@@ -18,7 +18,7 @@ ADDED = "A line of the demo agent."
 
 async def conflict(turn: Turn, wanted: Conflict) -> None:
     """Read a file, let the user change it, write it all the same: it is the editor that has to ask."""
-    if not turn.session.client_writes:
+    if not turn.session.client.writes:
         raise DemoError("A conflict needs an editor that writes for me; this one does not.")
     path = await _victim(turn, wanted.name)
     shown, seconds = turn.project.show(path), CONFLICT_S if wanted.seconds is None else wanted.seconds
@@ -26,6 +26,7 @@ async def conflict(turn: Turn, wanted: Conflict) -> None:
     end = "\r\n" if "\r\n" in text else "\n"
     new = text + ("" if not text or text.endswith("\n") else end) + ADDED + end
     title = f"Edit {shown}"
+    await modes.may_change(turn, title)
     change = {"content": [diff(path, text, new)], "locations": [location(path, new.count("\n"))]}
     async with turn.call("edit", title, "pending", **change) as call:
         answer = await turn.ask(
@@ -48,7 +49,7 @@ async def conflict(turn: Turn, wanted: Conflict) -> None:
 async def output(turn: Turn, wanted: Output) -> None:
     """A command that takes its time, with a line each 200 ms."""
     lines = wanted.lines or LINES
-    await skills.run(
+    await running.run(
         turn, f'i=0; while [ $i -lt {lines} ]; do i=$((i+1)); echo "line $i of {lines}"; sleep 0.2; done'
     )
 

@@ -6,7 +6,6 @@ Everything the user sees goes through here as ``session/update``, so its charact
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,42 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from .history import History
 from .peer import Json, Peer, RpcError
 from .project import DemoError, Project, exists, read_disk, write_disk
+from .session import Session
 
 Status = Literal["pending", "in_progress", "completed", "failed"]
 Answer = Literal["allowed", "rejected", "closed"]
 
 WINDOW = 8192  # tokens the demo pretends to remember; 4 characters count as one
-
-
-@dataclass(slots=True)
-class Session:
-    """One chat with the demo. ``always`` holds what the user has allowed for its whole length.
-
-    ``life`` counts the processes that have had it: ids of messages and tool calls are never used twice.
-    """
-
-    id: str
-    project: Project
-    client_reads: bool = False
-    client_writes: bool = False
-    always: set[str] = field(default_factory=set)
-    titled: bool = False
-    title: str = ""
-    updated: str = ""  # ISO 8601, of the last prompt
-    history: History = field(default_factory=History)
-    characters: int = 0
-    turn: asyncio.Task[None] | None = None
-    cancelled: bool = False
-    forgotten: bool = False  # deleted: nothing of it is written any more
-    life: int = 1
-    ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
-
-    def name(self, kind: str) -> str:
-        """A new id."""
-        return f"{kind}-{self.life}-{next(self.ids)}"
+CROWDED = 0.75  # of it is worth a notice
+ROOM = "/compact makes room"
 
 
 @dataclass(slots=True)
@@ -70,7 +43,7 @@ class Call:
 
 @dataclass(slots=True)
 class Turn:
-    """One prompt being answered. ``speed``: chunks a second, 0 as fast as the client reads."""
+    """One prompt being answered. ``speed``: chunks a second the process was started for, 0 for no pauses."""
 
     peer: Peer
     session: Session
@@ -91,26 +64,39 @@ class Turn:
 
     async def beat(self, chunks: float) -> None:
         """Wait as long as ``chunks`` chunks take: time to watch. Always a chance to be cancelled."""
-        await asyncio.sleep(chunks / self.speed if self.speed else 0)
+        speed = self.session.settings.speed(self.speed)
+        await asyncio.sleep(chunks / speed if speed else 0)
 
     async def say(self, text: str) -> None:
         """A paragraph of the answer, Markdown, streamed word by word."""
         await self._stream("agent_message_chunk", text)
 
     async def think(self, text: str) -> None:
-        await self._stream("agent_thought_chunk", text)
+        if self.session.settings.thoughts:
+            await self._stream("agent_thought_chunk", text)
+
+    async def show(self, block: Json) -> None:
+        """A picture or a link as a part of the answer (V1-93)."""
+        kind = "agent_message_chunk"
+        self._goes_on(kind)
+        await self.send({"sessionUpdate": kind, "messageId": self._message, "content": block})
 
     async def _stream(self, kind: str, text: str) -> None:
         """Chunks of one message; what directly follows the same kind is a new paragraph of that message."""
-        if self._kind == kind:
+        if self._goes_on(kind):
             text = "\n\n" + text
-        else:
-            self._kind, self._message = kind, self.session.name("message")
         self.session.characters += len(text)
         for piece in re.findall(r"\s*\S+", text):
             await self.beat(1)
             block = {"type": "text", "text": piece}
             await self.send({"sessionUpdate": kind, "messageId": self._message, "content": block})
+
+    def _goes_on(self, kind: str) -> bool:
+        """Whether the last message is of this kind and open; else a new one begins."""
+        if self._kind == kind:
+            return True
+        self._kind, self._message = kind, self.session.name("message")
+        return False
 
     async def plan(self, steps: Sequence[str], done: int, active: bool = True) -> None:
         """The whole plan (V1-139): the first ``done`` steps are completed, the next one is in progress."""
@@ -149,13 +135,22 @@ class Turn:
 
     async def ask(self, call: Call, key: str, always: str, **fields: Any) -> Answer:
         """Ask, unless the user has allowed ``key`` for the whole chat. ``always`` names that option."""
-        if key in self.session.always:
+        if key in self.session.always or (key == "edit" and self.session.settings.mode == "edit"):
             return "allowed"
         options = [
             {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
             {"optionId": "always", "name": always, "kind": "allow_always"},
             {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
         ]
+        chosen = await self.choose(call, options, **fields)
+        if chosen == "always":
+            self.session.always.add(key)
+        if chosen in ("allow", "always"):
+            return "allowed"
+        return "closed" if chosen is None else "rejected"
+
+    async def choose(self, call: Call, options: list[Json], **fields: Any) -> Any:
+        """Put a question about a tool call; returns the chosen option's id, None if it was closed."""
         request = {"toolCallId": call.id, "status": "pending", **fields}
         result = await self.peer.request(
             "session/request_permission",
@@ -163,19 +158,14 @@ class Turn:
         )
         outcome = result.get("outcome") if isinstance(result, dict) else None
         chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
-        if chosen == "always":
-            self.session.always.add(key)
-        if chosen in ("allow", "always"):
-            return "allowed"
         if chosen is None:
             # `cancelled` usually comes with a session/cancel, before or after it: let that one win (V1-80).
             await asyncio.sleep(0.05)
-            return "closed"
-        return "rejected"
+        return chosen
 
     async def read(self, path: Path) -> str:
         """The text of a file: from the editor if it offers that (with unsaved edits), else from the disk."""
-        if not self.session.client_reads:
+        if not self.session.client.reads:
             return read_disk(path)
         try:
             result = await self.peer.request(
@@ -193,7 +183,7 @@ class Turn:
     async def write(self, path: Path, text: str) -> None:
         """Write a file, through the editor when it offers that. Line ends stay as they are in ``text``."""
         shown = self.project.show(path)
-        if self.session.client_writes:
+        if self.session.client.writes:
             params = {"sessionId": self.session.id, "path": str(path), "content": text}
             try:
                 await self.peer.request("fs/write_text_file", params)
@@ -208,10 +198,20 @@ class Turn:
             return exists(path)
         return await self.read(path) != old
 
+    async def entitled(self) -> None:
+        """Tell the title of the chat (V1-156)."""
+        info = {"title": self.session.title, "updatedAt": self.session.updated}
+        await self.send({"sessionUpdate": "session_info_update", **info})
+
     async def usage(self) -> None:
         """Four characters count as a token, as people reckon; what does not fit the window is forgotten."""
         used = min(self.session.characters // 4, WINDOW)
         await self.send({"sessionUpdate": "usage_update", "used": used, "size": WINDOW})
+        crowded = used >= CROWDED * WINDOW
+        if crowded and not self.session.warned and self.session.client.notices:
+            notice = {"title": f"{used * 100 // WINDOW} % of my context are used", "description": ROOM}
+            await self.send({"sessionUpdate": "notice", "severity": "warning", **notice})
+        self.session.warned = crowded
 
 
 def content(text: str) -> Json:

@@ -22,11 +22,26 @@ class DemoClient:
     """One demo agent, started in the constructor. ``answer`` is the option chosen for permission requests.
 
     ``files`` None: the client offers no file access; else it offers both and these are its open buffers.
+    ``offers``: what else ``clientCapabilities`` has. A command in a terminal is only noted, and has
+    ended at once if there is ``exits``. ``filled`` is the answer to forms and pages.
     """
 
-    def __init__(self, cwd: Path, *arguments: str, files: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        cwd: Path,
+        *arguments: str,
+        files: dict[str, str] | None = None,
+        offers: Json | None = None,
+        env: dict[str, str] | None = None,
+    ) -> None:
         self.cwd = cwd
         self.files = files
+        self.offers = offers or {}
+        self.exits: Json | None = {"exitCode": 0, "signal": None}
+        self.written = "one\ntwo\n"
+        self.terminals: list[Json] = []  # requests, with their method
+        self.filled: Json = {"action": "cancel"}
+        self.elicited: list[Json] = []
         self.answer: str | None = "allow"
         self.received: list[Json] = []
         self.permissions: list[Json] = []
@@ -36,19 +51,27 @@ class DemoClient:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGES), "LANG": "C.UTF-8"},
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGES), "LANG": "C.UTF-8", **(env or {})},
             start_new_session=True,
         )
         self._buffer = b""
         self._next_id = 0
 
+    def hello(self) -> Json:
+        """Shake hands and return what the agent says of itself."""
+        files = {"fs": {"readTextFile": True, "writeTextFile": True}} if self.files is not None else {}
+        offered = {**files, **self.offers}
+        said = self.request("initialize", {"protocolVersion": 1, "clientCapabilities": offered})
+        result: Json = said["result"]
+        return result
+
     def start(self) -> str:
         """Shake hands and return the id of a new session."""
-        offered = {"fs": {"readTextFile": True, "writeTextFile": True}} if self.files is not None else {}
-        self.request("initialize", {"protocolVersion": 1, "clientCapabilities": offered})
-        return str(
-            self.request("session/new", {"cwd": str(self.cwd), "mcpServers": []})["result"]["sessionId"]
-        )
+        self.hello()
+        return str(self.new()["result"]["sessionId"])
+
+    def new(self) -> Json:
+        return self.request("session/new", {"cwd": str(self.cwd), "mcpServers": []})
 
     def write(self, data: bytes) -> None:
         assert self.process.stdin
@@ -84,6 +107,11 @@ class DemoClient:
                 self.permissions.append(message["params"])
                 if self.answer is not None:
                     self.choose(message["id"], self.answer)
+            elif str(message.get("method")).startswith("terminal/"):
+                self._serve_terminal(message)
+            elif message.get("method") == "elicitation/create":
+                self.elicited.append(message["params"])
+                self.send(id=message["id"], result=self.filled)
             elif "method" in message and "id" in message:
                 self._serve_file(message)
             self.on_message(message)
@@ -95,6 +123,19 @@ class DemoClient:
         selected = {"outcome": "selected", "optionId": option}
         outcome = {"outcome": "cancelled"} if option == "cancelled" else selected
         self.send(id=ident, result={"outcome": outcome})
+
+    def _serve_terminal(self, message: Json) -> None:
+        method, params = message["method"].removeprefix("terminal/"), message["params"]
+        assert self.offers.get("terminal"), "the agent uses what was not offered"
+        self.terminals.append({"method": method, **params})
+        results: dict[str, Json | None] = {
+            "create": {"terminalId": "t1"},
+            "wait_for_exit": self.exits,
+            "output": {"output": self.written, "truncated": False, "exitStatus": self.exits},
+            "release": {},
+        }
+        if results[method] is not None:
+            self.send(id=message["id"], result=results[method])
 
     def _serve_file(self, message: Json) -> None:
         params = message["params"]
@@ -130,7 +171,7 @@ class DemoClient:
 
     def said(self) -> str:
         """The text of all answers so far."""
-        return "".join(update["content"]["text"] for update in self.updates("agent_message_chunk"))
+        return "".join(u["content"].get("text", "") for u in self.updates("agent_message_chunk"))
 
     def story(self) -> list[str]:
         """What happened, shortened: kinds of updates (repeated ones once), tool calls with their states."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.demo.client import DemoClient
@@ -33,8 +34,8 @@ def start(project: Path) -> Iterator[Callable[..., DemoClient]]:
     """A function that starts agents; at the end each has to leave when its input is closed."""
     started: list[DemoClient] = []
 
-    def begin(*arguments: str, files: dict[str, str] | None = None) -> DemoClient:
-        started.append(DemoClient(project, *arguments, files=files))
+    def begin(*arguments: str, **options: Any) -> DemoClient:
+        started.append(DemoClient(project, *arguments, **options))
         return started[-1]
 
     yield begin

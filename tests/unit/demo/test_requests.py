@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.demo.commands import COMMANDS, Command
 from acp_nvim.demo.requests import (
+    Ask,
+    Compact,
     Conflict,
     Create,
     Delete,
     Help,
     List,
+    Mode,
     Move,
+    Name,
     Output,
+    Page,
+    Picture,
     Plan,
     Replace,
     Request,
@@ -77,6 +84,38 @@ CASES: dict[str, Request] = {
     "plan: delete a.txt, then demo silence 1": Plan(
         (Step("delete a.txt", Delete("a.txt")), Step("demo silence 1", Silence(1)))
     ),
+    "ask me something": Ask(),
+    "/ask": Ask(),
+    "open a page": Page(),
+    "show me the web page!": Page(),
+    "/page please": Page(),
+    "show a page.md": Unknown("show a page.md"),
+    "show a picture": Picture(),
+    "draw me some pictures.": Picture(),
+    "go to plan mode": Mode("read"),
+    "switch to the edit mode.": Mode("edit"),
+    "set the mode to read-only": Mode("read"),
+    "change to read only mode": Mode("read"),
+    "/mode ask": Mode("ask"),
+    "/mode fly": Unknown("/mode fly"),
+    "/mode": Unknown("/mode"),
+    "change the mood to edit": Replace("the mood", "edit"),
+    "call this chat 'a b'": Name("a b"),
+    "/name leap years": Name("leap years"),
+    "/compact": Compact(),
+    "/run ls; ls": Run("ls; ls"),
+    "/RUN ls": Run("ls"),
+    "/show a.txt:3": Show("a.txt", 3, 3),
+    "/list": List(),
+    "/list src": List("src"),
+    "/search leap": Search("leap"),
+    "/replace a by b in c": Replace("a", "b", "c"),
+    "/create a.txt with b": Create("a.txt", "b"),
+    "/plan list files, then ask me something": Plan(
+        (Step("list files", List()), Step("ask me something", Ask()))
+    ),
+    "/fly": Unknown("/fly"),
+    "/usr/bin/env": Unknown("/usr/bin/env"),
     "run ls -l | wc -l": Run("ls -l | wc -l"),
     "run `make test`": Run("make test"),
     "execute sleep 5; echo x": Run("sleep 5; echo x"),
@@ -104,3 +143,23 @@ CASES: dict[str, Request] = {
 @pytest.mark.parametrize("text", CASES)
 def test_a_prompt_is_understood(text: str) -> None:
     assert parse(text) == CASES[text]
+
+
+EXAMPLES = {
+    "plan": "list files, then show a.txt",
+    "list": "src",
+    "show": "a.txt",
+    "search": "x",
+    "replace": "a by b in c",
+    "create": "a with b",
+    "run": "ls",
+    "mode": "edit",
+    "name": "x",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_each_command_that_is_offered_is_understood(command: Command) -> None:
+    assert (command.hint is not None) == (command.name in EXAMPLES)
+    asked = parse(f"/{command.name} {EXAMPLES.get(command.name, '')}")
+    assert not isinstance(asked, Unknown)

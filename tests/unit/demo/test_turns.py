@@ -79,7 +79,7 @@ SAID: dict[str, str] = {
     "move greeting.txt to ../x": "outside",
     "demo conflict": "needs an editor that writes for me",
     "demo output 3": "It wrote 3 lines.",
-    "run kill -9 $$": "was ended by signal 9",
+    "run kill -9 $$": "was ended by SIGKILL",
     "run exit 7": "ended with exit code 7",
     "make a plan": "I make one of my own",
 }

@@ -1,0 +1,54 @@
+"""From a prompt to its turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from . import act, tour
+from .peer import INVALID_PARAMS, RpcError
+from .project import DemoError
+from .requests import Plan, Tour, parse
+from .turn import Turn
+
+
+async def play(turn: Turn, text: str) -> None:
+    """One turn: understand the prompt and do it. Problems are part of the answer."""
+    session = turn.session
+    if not session.titled and text:
+        session.entitle(text)
+        await turn.entitled()
+    try:
+        match parse(text):
+            case Tour():
+                await tour.tour(turn)
+            case Plan() as plan:
+                await tour.follow(turn, plan)
+            case action:
+                await act.do(turn, action)
+    except DemoError as error:
+        await turn.say(str(error))
+
+
+def read(blocks: Any) -> tuple[str, list[Path], int]:
+    """Text, attached files and number of characters of a prompt. Unknown blocks are passed over."""
+    if not isinstance(blocks, list):
+        raise RpcError(INVALID_PARAMS, "prompt must be a list of content blocks.")
+    texts: list[str] = []
+    attached: list[Path] = []
+    size = 0
+    for block in blocks:
+        if not isinstance(block, dict):
+            continue
+        resource = block.get("resource") if block.get("type") == "resource" else block
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str):
+            texts.append(text)
+            size += len(text)
+        elif isinstance(resource, dict) and isinstance(uri := resource.get("uri"), str):
+            size += len(str(resource.get("text") or ""))
+            parts = urlsplit(uri)
+            path = Path(unquote(parts.path))
+            if parts.scheme == "file" and path.is_absolute() and path not in attached:
+                attached.append(path)
+    return "\n".join(texts).strip(), attached, size

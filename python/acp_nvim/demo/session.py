@@ -1,0 +1,47 @@
+"""One chat with the demo, for as long as its process lives."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+
+from .history import History
+from .offered import Offered
+from .project import Project
+from .settings import Settings
+
+
+@dataclass(slots=True)
+class Session:
+    """``always`` holds what the user has allowed for its whole length.
+
+    ``life`` counts the processes that have had it: ids of messages and tool calls are never used twice.
+    """
+
+    id: str
+    project: Project
+    client: Offered = field(default_factory=Offered)
+    settings: Settings = field(default_factory=Settings)
+    always: set[str] = field(default_factory=set)
+    titled: bool = False
+    title: str = ""
+    updated: str = ""  # ISO 8601, of the last prompt
+    history: History = field(default_factory=History)
+    characters: int = 0
+    warned: bool = False  # the user knows that the window is nearly full
+    turn: asyncio.Task[None] | None = None
+    cancelled: bool = False
+    forgotten: bool = False  # deleted: nothing of it is written any more
+    life: int = 1
+    ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def name(self, kind: str) -> str:
+        """A new id."""
+        return f"{kind}-{self.life}-{next(self.ids)}"
+
+    def entitle(self, text: str) -> None:
+        """Give it a title of one line."""
+        title = " ".join(text.split())
+        self.titled = True
+        self.title = title if len(title) <= 60 else title[:59] + "…"
