@@ -147,19 +147,27 @@ function M.permit_key(choice)
   tell(require('acp.question').permit(choice, { key = true }))
 end
 
+---The built-in agent has nothing to log in to, unless its settings want that.
+---@param agent string
+---@return boolean
+local function without_login(agent)
+  local config, demo = require('acp.chat.start').config_of(agent)
+  return demo and not (config.env and config.env.ACP_DEMO_LOGIN)
+end
+
 ---@param args {args: string}
 function M.login(args)
   local name = vim.trim(args.args)
   local registry = require('acp.chat')
   local function login(chat)
-    if chat.demo then
+    if without_login(chat.agent) then
       return require('acp.message').info('the demo agent needs no login')
     end
     local config, demo = require('acp.chat.start').config_of(chat.agent)
     require('acp.host').event('login', { chat = chat.n, config = config, demo = demo })
   end
-  if name ~= '' and select(2, require('acp.chat.start').config_of(name)) then
-    return login({ demo = true })
+  if name ~= '' and without_login(name) then
+    return login({ agent = name })
   end
   local chat
   if name == '' then

@@ -41,7 +41,7 @@ def test_a_page_is_opened_by_consent_only(start_screen: StartScreen, agent: Make
     made.chat.permit("1")
     assert made.answer("u1") == ACCEPT
     eventually(lambda: made.opened() == [URL])
-    made.chat.wait("○ open   Sign in  waiting for example.com to finish in the browser")
+    made.chat.wait("○ open   Sign in  waiting for example.com")
     made.chat.wait_turn()
     made.chat.send()
     made.chat.wait("✓ open   Sign in  finished in the browser")
@@ -108,7 +108,7 @@ def test_a_browser_that_does_not_open_is_told(
     made.chat.permit("1")
     assert made.answer("u1") == ACCEPT  # consent
     made.screen.wait("no browser could be opened: copy the address from its row")
-    assert f"  │ {URL}" in made.chat.wait("to finish in the browser")
+    assert f"  │ {URL}" in made.chat.wait("waiting for example.com")
 
 
 @pytest.mark.req("V1-206")
@@ -216,6 +216,6 @@ def test_a_page_of_a_tool_call_stands_in_its_row(start_screen: StartScreen, agen
     made.chat.wait("? tool   Deploy  waiting for you")
     made.screen.wait("AcpPermit answers")
     made.chat.permit("1")
-    made.chat.wait("● tool   Deploy  waiting for example.com to finish in the browser")
+    made.chat.wait("● tool   Deploy  waiting for example.com")
     made.chat.wait("✓ tool   Deploy")
     made.chat.wait_turn()

@@ -105,7 +105,9 @@ async def visit(turn: Turn) -> None:
     )
     if result.get("action") != "accept":
         raise DemoError(_no(result, "so nothing was opened"))
-    await turn.say("Your browser has it. There is nothing to do there, so I wait for a moment only.")
+    await turn.say(
+        "You agreed, so your browser should have it. There is nothing to do there: I wait a moment."
+    )
     await turn.beat(40)
     await turn.peer.notify("elicitation/complete", {"elicitationId": ident})
     await turn.say("That was it: I have told your editor that the visit is over.")

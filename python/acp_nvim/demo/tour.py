@@ -139,7 +139,7 @@ def summary(turn: Turn, files: int, found: Improvement, changed: bool, ran: bool
 | plan | {len(STOPS)} steps |
 | reads and searches | {skills.count(files, "file")} |
 | edit | {f"`{shown}` is changed" if changed else "not done, as you wished"} |
-| command | {"ran, its output is in the row" if ran else "did not run, or failed"} |
+| command | {"ran, its output is in the row: `<CR>`" if ran else "did not run, or failed"} |
 
 Code comes with its colours:
 
@@ -148,6 +148,7 @@ def is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 ```
 
-1. `:AcpCancel` stops me at any time.
-2. `:AcpTrace` shows what we said to each other.
-3. `help` tells what else I understand."""
+1. `ask me something` puts a form before you, `open a page` your browser, `show a picture` draws.
+2. `:AcpOptions` has my mode, my thoughts and my pace; `/` in the prompt lists my commands.
+3. `:AcpSessions` lists our chats, `:AcpTrace` what we said to each other, `help` all I understand.
+4. `:AcpCancel` stops me at any time."""

@@ -51,6 +51,7 @@ class Turn:
     attached: list[Path] = field(default_factory=list)
     _kind: str = ""  # of the last chunk, while nothing else has come in between
     _message: str = ""
+    _shown: bool = False  # the last chunk was a picture or a link, which stands on a line of its own
 
     @property
     def project(self) -> Project:
@@ -80,11 +81,13 @@ class Turn:
         kind = "agent_message_chunk"
         self._goes_on(kind)
         await self.send({"sessionUpdate": kind, "messageId": self._message, "content": block})
+        self._shown = True
 
     async def _stream(self, kind: str, text: str) -> None:
         """Chunks of one message; what directly follows the same kind is a new paragraph of that message."""
-        if self._goes_on(kind):
+        if self._goes_on(kind) and not self._shown:
             text = "\n\n" + text
+        self._shown = False
         self.session.characters += len(text)
         for piece in re.findall(r"\s*\S+", text):
             await self.beat(1)

@@ -58,7 +58,7 @@ def put_text(body: Lines, text: str, group: str) -> None:
 
 def put_answer(body: Lines, elicitation: Elicitation, look: Look) -> None:
     """What was sent, below the row of a form; the address of a page that may still have to be copied."""
-    if elicitation.url is not None and elicitation.state == "opened":
+    if elicitation.url is not None and elicitation.state in ("opened", "finished"):
         _put_address(body, inspect(elicitation.url))
     if elicitation.form is None or elicitation.state != "accepted":
         return
@@ -76,7 +76,7 @@ def put_answer(body: Lines, elicitation: Elicitation, look: Look) -> None:
 def word(elicitation: Elicitation) -> str:
     """How it went, for its row; empty while it is open."""
     if elicitation.url is not None and elicitation.state == "opened":
-        return f"waiting for {clean(inspect(elicitation.url).host)} to finish in the browser"
+        return f"waiting for {clean(inspect(elicitation.url).host)}"
     return {
         "accepted": "answered by you",
         "declined": "declined by you",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import re
+import shlex
 
 from acp_nvim.session.entities import Session, TerminalRef, ToolCall
 from acp_nvim.session.terminals import Terminal
@@ -21,6 +24,7 @@ COMMAND_LINES = 40
 LINE_BYTES = 2000
 #: Cells of a command in the bar of its window.
 CAPTION_CELLS = 200
+_SHELL = re.compile(r"(?:/\S*/)?(?:sh|bash|dash|zsh) -l?c ")
 #: Cells of a line of output.
 OUTPUT_CELLS = 400
 
@@ -98,10 +102,25 @@ def caption(terminal: Terminal, session: Session) -> dict[str, str]:
     else:
         failed = bool(ending) and not terminal.stopped
         state, group = ending or "ended", "AcpFailed" if failed else "AcpNote"
-    return {"command": one_line(terminal.command or said, CAPTION_CELLS), "state": state, "group": group}
+    return {
+        "command": one_line(script(terminal.command or said), CAPTION_CELLS),
+        "state": state,
+        "group": group,
+    }
+
+
+def script(command: str) -> str:
+    """What a shell was started for: ``sh -c 'make test'`` reads as ``make test``."""
+    if _SHELL.match(command):
+        with contextlib.suppress(ValueError):
+            words = shlex.split(command)
+            if len(words) == 3:
+                return words[2]
+    return command
 
 
 def _put_command(body: Lines, command: str, target: str, look: Look) -> None:
+    command = script(command)
     if not command.strip() or one_line(command) == target:
         return
     shown = [piece for line in safe_lines(command.strip("\r\n")) for piece in split_long(line)]

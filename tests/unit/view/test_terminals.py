@@ -11,7 +11,7 @@ from acp_nvim.session.entities import CommandSubject, PermissionOption, Terminal
 from acp_nvim.session.events import TerminalBytes, TerminalPatch
 from acp_nvim.session.terminals import Exit
 from acp_nvim.view.icons import ASCII
-from acp_nvim.view.terminals import COMMAND_LINES, caption
+from acp_nvim.view.terminals import COMMAND_LINES, caption, script
 
 YES_NO = (PermissionOption("yes", "Yes", "allow_once"), PermissionOption("no", "No", "reject_once"))
 
@@ -107,7 +107,8 @@ def test_a_terminal_that_comes_after_its_reference() -> None:
     [
         ("npm test", "npm test", []),
         ("npm test", "`npm test`", []),
-        ("bash -lc 'npm test'", "npm test", ["bash -lc 'npm test'"]),
+        ("bash -lc 'npm test'", "npm test", []),
+        ("bash -lc 'npm test'", "Test", ["npm test"]),
         ("a && \\\n  b", "Build", ["a && \\", "  b"]),
         ("echo \x1b[31mx\u202e", "Say", ["echo ^[[31mx<U+202E>"]),
     ],
@@ -264,3 +265,21 @@ def test_the_bar_of_a_command_the_agent_did_not_tell() -> None:
     chat.tool("c1", "List", "execute", raw_input={"command": "ls -l"})
     chat.apply(TerminalPatch("c1", owner="agent", call="c1"))
     assert caption(chat.session.terminals["c1"], chat.session)["command"] == "ls -l"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/bin/sh -c 'make test | tail'", "make test | tail"),
+        ("bash -lc ls", "ls"),
+        ("sh -c 'a\nb'", "a\nb"),
+        ("sh -c", "sh -c"),
+        ("sh -c 'not closed", "sh -c 'not closed"),
+        ("sh -c ls name", "sh -c ls name"),
+        ("sh -ec ls", "sh -ec ls"),
+        ("push -c ls", "push -c ls"),
+        ("./sh -c ls", "./sh -c ls"),
+    ],
+)
+def test_the_script_of_a_shell(command: str, shown: str) -> None:
+    assert script(command) == shown
