@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -181,6 +182,98 @@ def test_a_conflict_asks_before_anything_is_lost(chat: Screen, stage: Stage) -> 
     chat.command("AcpPermit cancel")
     eventually(lambda: "did not write" in transcript(chat), message=chat.text)
     assert chat.lines(buffer)[0] == "my own line"
+
+
+def test_a_command_runs_in_a_terminal_of_ours(chat: Screen) -> None:
+    chat.keys(r"run printf '\033[31mred\033[0m\n'", "<C-s>")
+    chat.wait("wants to run a command")
+    answer(chat, "1")
+    eventually(lambda: "It wrote 1 line." in transcript(chat), message=chat.text)
+    text = transcript(chat)
+    assert r"✓ run    printf '\033[31mred\033[0m\n'" + "\n  │ red\n" in text
+    assert "sh -c" not in text
+    row = next(n for n, line in enumerate(text.split("\n"), 1) if line.startswith("✓ run"))
+    chat.lua(f"vim.fn.win_execute(vim.fn.bufwinid(({{ ... }})[1]), '{row}')", int(chat.lua(TRANSCRIPT)))
+    chat.keys("<Esc><C-w>k<CR>")
+    eventually(lambda: chat.lua("return vim.bo.filetype") == "acp-terminal", message=chat.text)
+
+
+def test_a_form_becomes_a_file(chat: Screen, stage: Stage) -> None:
+    chat.keys("/ask", "<C-s>")
+    chat.wait("wants to ask you something")
+    chat.command("AcpPermit 1")
+    chat.wait("1 of 6")
+    chat.keys("<C-u>Ada<CR>")
+    for field, keys in enumerate(("2", "<CR>", "<CR>", "1<CR>", "2"), 2):
+        chat.wait(f"{field} of 6")
+        chat.keys(keys)
+    chat.wait("What else: a poem")
+    demo.press(chat, "1", PATIENCE, lambda text: "Send" in text)
+    chat.wait("wants to create a file")
+    answer(chat, "1")
+    eventually(lambda: "holds what you answered" in transcript(chat), message=chat.text)
+    assert (stage.project / "greeting-ada.md").read_text().startswith("# Hallo Ada!\n\n> Roses")
+    assert "✓ ask    What shall be in the page?  answered by you" in transcript(chat)
+
+
+@pytest.mark.parametrize(("key", "row"), [("1", "finished in the browser"), ("2", "declined by you")])
+def test_a_page(chat: Screen, key: str, row: str) -> None:
+    chat.lua("_G.opened = {}; vim.ui.open = function(url) table.insert(_G.opened, url) end")
+    chat.keys("open a page", "<C-s>")
+    demo.press(chat, key, PATIENCE, lambda text: "Open agentclientprotocol.com" in text)
+    eventually(lambda: row in transcript(chat), message=chat.text)
+    chat.wait(demo.has_ended)
+    opened = ["https://agentclientprotocol.com"] if key == "1" else []
+    eventually(lambda: chat.lua("return _G.opened") == opened)
+
+
+def test_a_picture_and_a_link(chat: Screen) -> None:
+    chat.keys("show a picture", "<C-s>")
+    chat.wait(demo.has_ended)
+    text = transcript(chat)
+    assert re.search(r"^  image  image/png, \d+ B$", text, re.M)
+    assert re.search(r"^  link  .*test_leap.py$", text, re.M)
+    assert "\n\n\n" not in text
+
+
+def test_modes_and_options(chat: Screen, stage: Stage) -> None:
+    chat.keys("go to plan mode", "<C-s>")
+    eventually(lambda: "demo changed the mode: Ask before edits to Read only" in transcript(chat))
+    chat.wait(demo.has_ended)
+    assert chat.lua("return require('acp').status().mode") == "Read only"
+    chat.lua("require('acp').send('replace world by Neovim in greeting.txt')")
+    demo.press(chat, "2", PATIENCE, lambda text: "Stay in this mode" in text)
+    eventually(lambda: (stage.project / "greeting.txt").read_text() == CHANGED, message=chat.text)
+    assert chat.lua("return require('acp').status().mode") == "Edit at once"
+    ids = chat.lua("return vim.tbl_map(function(o) return o.id end, require('acp').options())")
+    assert ids == ["mode", "thoughts", "pace"]
+    chat.command("AcpOptions thoughts false")
+    chat.command("AcpOptions mode ask")
+    eventually(lambda: chat.lua("return require('acp').status().mode") == "Ask before edits")
+
+
+def test_commands_are_completed(chat: Screen) -> None:
+    chat.keys("/pic")
+    chat.wait("/picture draw the largest files")
+
+
+@pytest.mark.parametrize("how", ["As a guest", "With a name"])
+def test_a_login(stage: Stage, start_screen: StartScreen, how: str) -> None:
+    init = stage.init.replace("env = {", "env = { ACP_DEMO_LOGIN = '1',")
+    chat = start_screen(size=demo.SIZE, cwd=stage.project, init=init, files=("greeting.txt",))
+    chat.wait("demo wants you to log in")
+    demo.press(chat, "1" if how == "As a guest" else "2", PATIENCE, lambda text: "Not now" in text)
+    if how == "With a name":
+        chat.wait("Your name:")
+        eventually(lambda: chat.mode == "terminal", message=chat.text)
+        chat.keys("Ada<CR>")
+    eventually(lambda: "logged in to demo" in transcript(chat), message=chat.text)
+    chat.lua("require('acp').send('help')")
+    chat.wait(demo.has_ended)
+    chat.command("AcpLogout")
+    eventually(lambda: "logged out of demo" in transcript(chat), message=chat.text)
+    chat.lua("require('acp').send('list files')")
+    chat.wait("Not now")
 
 
 def test_cancel(chat: Screen) -> None:
