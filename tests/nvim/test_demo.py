@@ -271,6 +271,7 @@ def test_a_login(stage: Stage, start_screen: StartScreen, how: str) -> None:
     chat.lua("require('acp').send('help')")
     chat.wait(demo.has_ended)
     chat.command("AcpLogout")
+    demo.press(chat, "1", PATIENCE, lambda text: "Stay logged in" in text)
     eventually(lambda: "logged out of demo" in transcript(chat), message=chat.text)
     chat.lua("require('acp').send('list files')")
     chat.wait("Not now")
