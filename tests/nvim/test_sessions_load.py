@@ -194,7 +194,7 @@ def test_further_folders(start_screen: StartScreen, agent: MakeAgent, tmp_path: 
     chat.send()
     assert x.response(7)["result"] == {"content": "more"}  # a root: nothing is asked
     other = desk.chat(y, "y")
-    other.wait("── y takes no further folders: agents.y.directories")
+    other.wait("│ y takes no further folders: agents.y.directories")
     assert "additionalDirectories" not in y.log("session/new")[0]["params"]
     other.send()
     other.wait_pending(1)
