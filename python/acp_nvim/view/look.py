@@ -8,6 +8,7 @@ from acp_nvim.session.entities import Session
 from acp_nvim.text import paths
 from acp_nvim.text.sanitise import one_line
 
+from .block import Segment
 from .icons import UNICODE, Icons
 
 
@@ -51,3 +52,15 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def counts_segments(added: int, removed: int, *, large: bool = False) -> list[Segment]:
+    """``  +2 -1``, zeros left out; ``  too large`` when nothing was counted."""
+    segments: list[Segment] = []
+    if added:
+        segments += [("  ", ""), (f"+{added}", "AcpAdd")]
+    if removed:
+        segments += [(" " if added else "  ", ""), (f"-{removed}", "AcpDelete")]
+    if large:
+        segments += [("  ", ""), ("too large", "AcpNote")]
+    return segments

@@ -12,9 +12,9 @@ from acp_nvim.text.width import pad
 from . import elicitation, facts
 from .block import Drawn, Fold, Lines, Segment, link
 from .content import block_line, hidden, raw_line
-from .look import Look, plural
+from .look import Look, counts_segments, plural
 from .proposal import files
-from .questions import counts_segments, describe
+from .questions import describe
 from .terminals import ending_of, put_output, put_terminals, put_unknown
 
 #: Cells of a target that is no path; fewer where the body shows it in full.

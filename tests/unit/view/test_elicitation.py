@@ -12,7 +12,8 @@ from acp_nvim.session.entities import PermissionOption
 from acp_nvim.session.events import ElicitationFinished, PermissionClosed
 from acp_nvim.view.elicitation import constraint
 from acp_nvim.view.icons import ASCII, UNICODE, Icons
-from acp_nvim.view.questions import Question, describe
+from acp_nvim.view.question import Question
+from acp_nvim.view.questions import describe
 
 OPTIONS = (PermissionOption("accept", "Answer", "other"), PermissionOption("decline", "Decline", "other"))
 RED = (FormChoice("r", "Red", "like blood"), FormChoice("b", " "))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim.session.entities import LoginSubject, LoginWay, Permission, PermissionOption, Session
-from acp_nvim.view.questions import Question, describe
+from acp_nvim.view.question import Question
+from acp_nvim.view.questions import describe
 
 HOSTILE = "a\nb\x1b[31m\u202ec\r\td"
 

@@ -9,7 +9,8 @@ from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at,
 
 from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, PermissionOption, ToolCall
 from acp_nvim.session.events import PermissionOpened
-from acp_nvim.view.questions import Question, describe, words
+from acp_nvim.view.question import Question
+from acp_nvim.view.questions import describe, words
 
 
 def ask(kind: str, title: str = "", asked: dict[str, Any] | None = None, **fields: Any) -> Question:
