@@ -17,7 +17,7 @@ import functools
 import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
 import anyio
 import anyio.lowlevel
@@ -31,6 +31,7 @@ from acp_nvim.wire.base import RequestId
 from acp_nvim.wire.decode import Codec, encode
 from acp_nvim.wire.tolerant import WireError
 
+from .calls import Call, Calls
 from .rpc_errors import CLOSED_OUTPUT, ConnectionLostError, RpcError, body_of
 
 T = TypeVar("T")
@@ -68,30 +69,6 @@ class Handler(Protocol):
         """May wait: nothing else is read meanwhile."""
 
 
-class _Call(Generic[T]):
-    """A request of ours that has no answer yet."""
-
-    __slots__ = ("codec", "done", "error", "method", "over", "owner", "params", "then", "value")
-
-    def __init__(
-        self,
-        method: str,
-        params: object,
-        codec: Codec[T] | None,
-        then: Callable[[T], None] | None,
-        owner: object,
-    ) -> None:
-        self.method = method
-        self.params = params
-        self.codec = codec
-        self.then = then
-        self.owner = owner
-        self.over = anyio.Event()  # it is not wanted any more, or has its answer
-        self.done = anyio.Event()
-        self.value: Any = None
-        self.error: Exception | None = None
-
-
 def _answers(message: jsonrpc.Envelope, line: bytes) -> bool:
     """Log lines may be objects with an ``id``, too: such a one must not end a request of ours."""
     return bool(bytes(message.result) or bytes(message.error) or b'"jsonrpc"' in line)
@@ -113,8 +90,7 @@ class Peer:
         self._handler = handler
         self._spawn = spawn
         self._observe: Observer = observer or (lambda direction, data, text: None)
-        self._calls: dict[int, _Call[Any]] = {}
-        self._next_id = 0
+        self._calls = Calls(self.note)
         self._running: dict[RequestId, list[anyio.CancelScope]] = {}
         self._writes: set[anyio.CancelScope] = set()
         self._open = 0  # requests of the agent without an answer
@@ -153,17 +129,15 @@ class Peer:
         Raises RpcError (the agent's error), WireError (a result that does not decode), and
         ConnectionLostError. When the caller is cancelled, the agent is not told; a late answer does no harm.
         """
-        call = _Call(method, params, codec, then, owner)
-        id_ = self._next_id
-        self._next_id += 1
+        call = Call(method, params, codec, then, owner)
+        id_ = self._calls.next_id()
         message = encode(jsonrpc.Request(id_, method, params))
-        self._calls[id_] = call
+        self._calls.add(id_, call)
         try:
             await self._write(message)
             await call.done.wait()
         finally:
-            self._calls.pop(id_, None)
-            call.over.set()
+            self._calls.remove(id_, call)
         if call.error is not None:
             raise call.error
         return call.value
@@ -174,25 +148,23 @@ class Peer:
 
     def asked(self, owner: object) -> str | None:
         """The method of the owner's oldest request that has no answer yet."""
-        return next((call.method for call in self._calls.values() if call.owner is owner), None)
+        return self._calls.asked(owner)
 
     async def withdraw(self, owner: object) -> None:
         """Tell the agent that the owner's requests are not wanted any more, each once (V1-86).
 
         They stay open: the agent answers with -32800, or with a result all the same.
         """
-        for id_, call in list(self._calls.items()):
-            if call.owner is owner and not call.over.is_set():
-                call.over.set()
-                with contextlib.suppress(ConnectionLostError):  # then it has its answer
-                    await self.notify("$/cancel_request", CancelRequestNotification(request_id=id_))
+        for id_, call in self._calls.wanted(owner):
+            call.over.set()
+            with contextlib.suppress(ConnectionLostError):  # then it has its answer
+                await self.notify("$/cancel_request", CancelRequestNotification(request_id=id_))
 
     def waiting(self, id_: RequestId) -> tuple[object, object, anyio.Event] | None:
         """A request of ours that is open: its owner and parameters, and what is set when it is not wanted
         any more or over. None: there is no such request.
         """
-        key = self._number(id_) if isinstance(id_, str) else id_
-        call = self._calls.get(key) if key is not None else None
+        call = self._calls.get(id_)
         return (call.owner, call.params, call.over) if call is not None else None
 
     def cancel_incoming(self) -> None:
@@ -212,9 +184,7 @@ class Peer:
         if self.lost is not None:
             return
         self.lost = reason
-        for call in self._calls.values():
-            call.error = ConnectionLostError(reason)
-            call.done.set()
+        self._calls.fail(reason)
         self.cancel_incoming()
         for scope in self._writes:
             scope.cancel()
@@ -261,7 +231,7 @@ class Peer:
             told = bytes(message.error).decode(errors="replace")
             self.note(f"the agent could not read a message of ours: {told}")
         elif message.id is not UNSET and _answers(message, line):
-            self._answered(message.id, message)
+            self._calls.answered(message.id, message)
             await anyio.lowlevel.checkpoint()
         elif b'"jsonrpc"' in line:
             self.note("neither a request nor a response")
@@ -276,45 +246,6 @@ class Peer:
             self.note(f"{method} was ignored: {error}")
         except Exception:
             self.note(f"{method} failed:\n{traceback.format_exc()}")
-
-    def _answered(self, id_: int | str, message: jsonrpc.Envelope) -> None:
-        key = id_ if isinstance(id_, int) else self._number(id_)
-        call = self._calls.pop(key, None) if key is not None else None
-        if call is None:
-            late = isinstance(id_, int) and 0 <= id_ < self._next_id
-            self.note(f"{'late or double' if late else 'unknown'} response, id {id_!r}")
-            return
-        if isinstance(id_, str):
-            self.note(f"the id of this response is a string; taken for {key}")
-        # Serialisers that leave out what is undefined send no member at all for an empty result; some
-        # send both members, one of them null.
-        error = bytes(message.error)
-        if error and error != b"null":
-            call.error = self._error(error)
-        else:
-            try:
-                call.value = (
-                    call.codec.decode(message.result, self.note) if call.codec is not None else message.result
-                )
-                if call.then is not None:
-                    call.then(call.value)
-            except Exception as failure:
-                call.error = failure
-                self.note(f"the result of {call.method} could not be used: {failure}")
-        call.done.set()
-
-    def _number(self, id_: str) -> int | None:
-        """An agent that turns our id 3 into "3" means our request (C09)."""
-        return next((key for key in self._calls if str(key) == id_), None)
-
-    def _error(self, raw: bytes) -> RpcError:
-        try:
-            body = jsonrpc.ERROR.decode(raw, self.note)
-        except WireError as failure:
-            self.note(f"the error of this response does not decode: {failure}")
-            text = raw[:1000].decode(errors="replace")
-            return RpcError(jsonrpc.INTERNAL_ERROR, f"the agent sent a malformed error: {text}")
-        return RpcError(body.code, body.message, body.data)
 
     async def _start(self, id_: RequestId, method: str, params: Raw) -> None:
         await self._slots.acquire()
