@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-from .definitions import STABLE, UNSTABLE, Json, Side, errors
+from .definitions import STABLE, STABLE_V2, UNSTABLE, UNSTABLE_V2, Json, Schema, Side, errors
 
 OUTSIDE = {
     "session/set_model": "never stabilised, yet the only way to choose a model with some agents",
@@ -26,9 +26,15 @@ class Outgoing:
         self.problems: list[str] = []
         self._asked: dict[str, set[str]] = {}
         self._ids: set[str] = set()
+        self._schemas: tuple[Schema, Schema] = (STABLE, UNSTABLE)
+        self._hello: Any = None  # id of our request to speak version 2
 
     def heard(self, message: Any) -> None:
-        """The agent wrote a message: its requests tell what an answer is to be."""
+        """The agent wrote a message: it tells what an answer is to be, and which version is spoken."""
+        if isinstance(message, dict) and self._hello is not None and message.get("id") == self._hello:
+            result = message.get("result")
+            if isinstance(result, dict) and result.get("protocolVersion") == 2:
+                self._schemas = (STABLE_V2, UNSTABLE_V2)
         if isinstance(message, dict) and "id" in message and isinstance(message.get("method"), str):
             self.asked(message["id"], message["method"])
 
@@ -64,8 +70,13 @@ class Outgoing:
             yield "members that are none of JSON-RPC"
         if method in OUTSIDE:
             return
+        params = message.get("params", {})
+        if method == "initialize" and params.get("protocolVersion") == 2:
+            self._hello = message.get("id")
+            yield from _either(params)
+            return
         side: Side = "protocol" if method.startswith("$/") else "agent"
-        yield from _fits(side, method, ending, message.get("params", {}))
+        yield from _fits(self._schemas, side, method, ending, params)
         yield from _paths(message.get("params"))
 
     def _answer(self, message: Json) -> Iterator[str]:
@@ -73,19 +84,32 @@ class Outgoing:
             yield "an answer has an id, and a result or an error (V1-12)"
             return
         if "error" in message:
-            yield from errors(STABLE.closed("Error"), message["error"])
+            bare = {name: value for name, value in message["error"].items() if name != "data"}  # any JSON
+            yield from errors(self._schemas[0].closed("Error"), bare)
             code = message["error"].get("code", 0)
             if code not in OUR_CODES and any(code in codes for codes in RESERVED):
                 yield f"the code {code} is reserved (V1-216)"
             return
         methods = self._asked.get(json.dumps(message["id"]), set())
-        found = [list(_fits("client", method, "Response", message["result"])) for method in methods]
+        found = [
+            list(_fits(self._schemas, "client", method, "Response", message["result"])) for method in methods
+        ]
         if found and all(found):  # of requests that shared an id, one is answered
             yield from found[0]
 
 
-def _fits(side: Side, method: str, ending: str, value: Any) -> Iterator[str]:
-    for schema in (STABLE, UNSTABLE):
+def _either(params: Json) -> Iterator[str]:
+    """Version 2 is asked for, perhaps with the members that an agent of version 1 reads (V2-07)."""
+    older = {"clientCapabilities": "capabilities", "clientInfo": "info"}
+    ours = {name: value for name, value in params.items() if name not in older}
+    yield from errors(STABLE_V2.closed("InitializeRequest"), ours)
+    if older.keys() & params.keys():
+        theirs = {name: value for name, value in params.items() if name not in older.values()}
+        yield from errors(STABLE.closed("InitializeRequest"), theirs)
+
+
+def _fits(schemas: tuple[Schema, ...], side: Side, method: str, ending: str, value: Any) -> Iterator[str]:
+    for schema in schemas:
         name = schema.name(side, method, ending)
         if name is not None:
             yield from errors(schema.closed(name), value)

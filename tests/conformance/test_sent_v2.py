@@ -7,6 +7,7 @@ import json
 import pytest
 from msgspec import Struct
 
+from acp_nvim.wire.acp_v1.content import ContentBlock
 from acp_nvim.wire.acp_v2 import connection as c
 from acp_nvim.wire.acp_v2 import content, elicitation, session, tools
 from acp_nvim.wire.base import Marker
@@ -27,7 +28,7 @@ SERVERS: list[session.McpServer] = [
     session.McpServerHttp("m", "https://example.org/"),
     session.McpServerHttp("m", "https://example.org/", [session.HttpHeader("K", "v")]),
 ]
-BLOCKS: list[content.ContentBlock] = [
+BLOCKS: list[ContentBlock] = [
     content.TextContent(""),
     content.TextContent("hi", meta=META),
     content.ImageContent("AA==", "image/png", uri="file:///a.png"),

@@ -66,7 +66,7 @@ class Telling:
                 demo=self.connection.demo,
                 title=(info.title or info.name) if info else None,
                 version=info.version if info else None,
-                protocol=info.protocol if info else None,
+                speaks=info.speaks if info else None,
                 commands=len(self.session.commands),
                 ready_s=self.connection.ready_after,
                 failure=failure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 
@@ -22,6 +22,19 @@ from .links import L, Links
 from .rpc_errors import ConnectionLostError, RpcError
 
 T = TypeVar("T")
+
+
+class Ask(Protocol):
+    """A request of ours whose failure is an AgentError."""
+
+    async def __call__(
+        self,
+        method: str,
+        params: object,
+        codec: Codec[T],
+        then: Callable[[T], object] | None = None,
+        owner: Session | None = None,
+    ) -> T: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +111,7 @@ class Adapter(Generic[L]):
         method: str,
         params: object,
         codec: Codec[T],
-        then: Callable[[T], None] | None = None,
+        then: Callable[[T], object] | None = None,
         owner: Session | None = None,
     ) -> T:
         """A request of ours whose failure is an AgentError; of a session, or of the connection."""

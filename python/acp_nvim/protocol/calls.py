@@ -27,7 +27,7 @@ class Call(Generic[T]):
         method: str,
         params: object,
         codec: Codec[T] | None,
-        then: Callable[[T], None] | None,
+        then: Callable[[T], object] | None,
         owner: object,
     ) -> None:
         self.method = method

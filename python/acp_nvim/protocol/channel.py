@@ -71,9 +71,19 @@ class Channel:
             return
         await self.handler.notification(method, params)
 
+    def later(self, seconds: float, act: Callable[[], None]) -> None:
+        """Call ``act`` after so many seconds, if the connection is still there."""
+        if self._group is not None and self.peer.lost is None:
+            self._group.start_soon(_after, seconds, act)
+
     def _spawn(self, start: Callable[[], Awaitable[None]]) -> None:
         assert self._group is not None, "only run() receives requests"
         self._group.start_soon(_started, start)
+
+
+async def _after(seconds: float, act: Callable[[], None]) -> None:
+    await anyio.sleep(seconds)
+    act()
 
 
 async def _started(start: Callable[[], Awaitable[None]]) -> None:

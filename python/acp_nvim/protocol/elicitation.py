@@ -25,7 +25,7 @@ from acp_nvim.text.url import BadUrlError, inspect
 from acp_nvim.wire.acp_v1 import elicitation as wire
 from acp_nvim.wire.acp_v1.codecs import ELICITATION_COMPLETE
 from acp_nvim.wire.base import RequestId, UnknownType
-from acp_nvim.wire.decode import Codec
+from acp_nvim.wire.decode import Report
 from acp_nvim.wire.jsonrpc import INVALID_PARAMS
 
 from .failures import NOT_FOUND
@@ -44,7 +44,7 @@ URL_CELLS = 300
 class Elicitations(Generic[L]):
     """Those of one connection. ``flush`` ends the running message, ``note`` is for the trace.
 
-    ``codec`` decodes a request as the connection's version has it.
+    ``read`` decodes a request as the connection's version has it.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Elicitations(Generic[L]):
         flush: Callable[[L], None],
         note: Callable[[str], None],
         waiting: Waiting,
-        codec: Codec[wire.CreateElicitationRequest],
+        read: Callable[[Raw, Report], wire.CreateElicitationRequest],
     ) -> None:
-        self._codec = codec
+        self._read = read
         self._links = links
         self._sink = sink
         self._questions = questions
@@ -72,7 +72,7 @@ class Elicitations(Generic[L]):
 
         Raises RequestError: a mode we do not offer, a request of ours that is not open, a bad address.
         """
-        request = self._codec.decode(params, self._note)
+        request = self._read(params, self._note)
         if isinstance(request, wire.UnknownElicitation):
             raise RequestError(INVALID_PARAMS, "this mode is not supported", {"mode": request.kind})
         session, over = self._scope(request)

@@ -97,6 +97,8 @@ class Peer:
         self._none_open = anyio.Event()
         self._slots = anyio.Semaphore(max_requests, fast_acquire=True)
         self._line = b""
+        self._awaited: set[anyio.Event] = set()
+        self.null_ids = True  # whether a request may have the id null
         self.lost: str | None = None  # why the connection ended, once it has
 
     # Ours.
@@ -110,7 +112,7 @@ class Peer:
         method: str,
         params: object,
         codec: Codec[T],
-        then: Callable[[T], None] | None = ...,
+        then: Callable[[T], object] | None = ...,
         owner: object = ...,
     ) -> T: ...
 
@@ -119,7 +121,7 @@ class Peer:
         method: str,
         params: object = EMPTY,
         codec: Codec[T] | None = None,
-        then: Callable[[T], None] | None = None,
+        then: Callable[[T], object] | None = None,
         owner: object = None,
     ) -> Any:
         """Send a request and wait for its result, decoded by ``codec`` (else raw).
@@ -185,9 +187,21 @@ class Peer:
             return
         self.lost = reason
         self._calls.fail(reason)
+        for event in self._awaited:
+            event.set()
         self.cancel_incoming()
         for scope in self._writes:
             scope.cancel()
+
+    async def until(self, event: anyio.Event) -> None:
+        """Wait for something the agent does; at the end of the connection the event is set all the same."""
+        if self.lost is not None:
+            return
+        self._awaited.add(event)
+        try:
+            await event.wait()
+        finally:
+            self._awaited.discard(event)
 
     def note(self, text: str) -> None:
         """A note for the trace on the message that is being read; a ``Report`` for Codec.decode."""
@@ -221,7 +235,10 @@ class Peer:
             return
         self._observe("in", line, why or "")
         if message.method is not UNSET:
-            if message.id is not UNSET:
+            if message.id is None and not self.null_ids:
+                self.note("the id of a request must not be null")
+                await self._refuse(None, jsonrpc.ErrorBody(jsonrpc.INVALID_REQUEST, "Invalid request"))
+            elif message.id is not UNSET:
                 await self._start(message.id, message.method, message.params)
             elif message.method == "$/cancel_request":
                 self._cancel(message.params)

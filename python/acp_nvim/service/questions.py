@@ -116,7 +116,9 @@ class QuestionService:
         waiting = self._waiting.get(question)
         return waiting.permission if waiting is not None else None
 
-    def cancel_all(self, session: Session, by: str) -> None:
+    def cancel_all(
+        self, session: Session, by: str, keep: Callable[[Permission], bool] = lambda permission: False
+    ) -> None:
         """Answer every open question of the session with ``cancelled`` (V1-80, V1-208, C15).
 
         ``by`` agent: the turn has ended by itself. A question of ours outlives that: some agents do not wait
@@ -125,7 +127,9 @@ class QuestionService:
         """
         reason: By = "close" if by == "close" else "user" if by == "user" else "cancel"
         for waiting in list(self._waiting.values()):
-            if waiting.session is session and not (by == "agent" and _outlives_turn(waiting.permission)):
+            if by == "agent" and _outlives_turn(waiting.permission):
+                continue
+            if waiting.session is session and not keep(waiting.permission):
                 self._close(waiting.permission.id, "cancelled", None, reason)
 
     def open(self, session: Session | None = None) -> list[Permission]:

@@ -238,6 +238,7 @@ class Compaction:
     status: str = "in_progress"
     summary: list[Block] = field(default_factory=list)
     error: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
     local: Literal["none", "cancelled", "unanswered"] = "none"
 
 
@@ -254,6 +255,7 @@ class Failure:
     data: Any = None
     kind: str = "generic"
     remedy: str | None = None  # a command to type, or a sentence; one line
+    unsent: bool = False  # the agent did not take the prompt: its text is the user's again
 
     @property
     def ends_all(self) -> bool:
@@ -385,7 +387,17 @@ class LoginSubject:
     failed: str | None = None
 
 
-Subject: TypeAlias = ToolSubject | CommandSubject | PathSubject | LoginSubject | Elicitation | None
+@dataclass(frozen=True, slots=True)
+class UnknownSubject:
+    """The question is about something this version does not know; kept and shown generically."""
+
+    kind: str
+    raw: Any
+
+
+Subject: TypeAlias = (
+    UnknownSubject | ToolSubject | CommandSubject | PathSubject | LoginSubject | Elicitation | None
+)
 
 
 @dataclass(slots=True)
@@ -398,6 +410,7 @@ class Permission:
     description: str | None = None
     subject: Subject = None
     tool_call_id: str | None = None  # the row it stands in
+    terminal_id: str | None = None  # the agent's, that it is about
     asked_by: Literal["agent", "client"] = "agent"
     state: PermissionState = "open"
     answer: str | None = None  # the option's id; None when open, cancelled or withdrawn
@@ -491,9 +504,16 @@ class AuthMethod:
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """What the agent said of itself while connecting. ``protocol``: acp-v1, acp-v2 or aap."""
+    """What the agent said of itself while connecting. ``protocol``: acp-v1, acp-v2 or aap.
+
+    ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
+    turns and questions. ``buffers``: it reads and writes files through us, unsaved edits included.
+    """
 
     protocol: str
+    speaks: str = ""
+    states: bool = False
+    buffers: bool = True
     name: str | None = None
     title: str | None = None
     version: str | None = None
@@ -565,6 +585,7 @@ class Session:
     remote_id: str | None = None
     title: str | None = None
     updated_at: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
     state: SessionState = "starting"
     background: list[Any] | None = None
     items: list[Item] = field(default_factory=list)

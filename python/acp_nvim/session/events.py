@@ -115,7 +115,8 @@ class ToolAppend:
 class TerminalPatch:
     """Create or patch a terminal. ``call``: a tool call whose content need not name it, and shows it.
 
-    ``stopped``: the agent has asked for its end. ``owner`` counts when it is created.
+    ``stopped``: the agent has asked for its end. ``owner`` counts when it is created. ``size``: columns and
+    rows.
     """
 
     id: str
@@ -123,9 +124,12 @@ class TerminalPatch:
     command: str | UnsetType | None = UNSET
     cwd: str | UnsetType | None = UNSET
     exit: Exit | UnsetType | None = UNSET
+    size: tuple[int, int] | UnsetType | None = UNSET
+    can_cancel: bool | UnsetType | None = UNSET
     stopped: bool | UnsetType = UNSET
     released: bool | UnsetType = UNSET
     call: str | None = None
+    meta: dict[str, Any] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,7 @@ class UsageSet:
 class InfoPatch:
     title: str | UnsetType | None = UNSET
     updated_at: str | UnsetType | None = UNSET
+    meta: dict[str, Any] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,7 @@ class CompactionPatch:
     status: str | UnsetType = UNSET
     summary: Sequence[Block] | UnsetType | None = UNSET
     error: str | UnsetType | None = UNSET
+    meta: dict[str, Any] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,10 @@ class Questions(Protocol):
     async def elicit(self, session: Session, permission: Permission) -> Reply:
         """As ``ask``, for a question whose subject is an Elicitation."""
 
-    def cancel_all(self, session: Session, by: str) -> None:
-        """Answer every open question of the session with ``cancelled`` (V1-80)."""
+    def cancel_all(
+        self, session: Session, by: str, keep: Callable[[Permission], bool] = lambda permission: False
+    ) -> None:
+        """Answer every open question of the session with ``cancelled`` (V1-80), but those of ``keep``."""
 
 
 class Agent(Protocol):
@@ -142,6 +144,11 @@ class Agent(Protocol):
 
     async def cancel(self, session: Session) -> None:
         """Cancel the running turn: marks, answers open questions, tells the agent."""
+
+    async def cancel_item(
+        self, session: Session, *, call: str | None = None, terminal: str | None = None
+    ) -> None:
+        """Cancel one tool call or terminal that ``can_cancel``; the agent says when it has ended."""
 
     async def close_session(self, session: Session) -> None: ...
 

@@ -32,7 +32,8 @@ def _opened(step: Step, event: ev.SessionOpened) -> None:
     session = step.session
     session.remote_id, session.info = event.remote_id, event.info
     session.roots = event.roots or session.roots
-    session.state = "idle"
+    if step.derived or session.state in ("starting", "closed", "lost"):
+        session.state = "idle"  # else the agent has said already what it is (V2-34, V2-36)
 
 
 def _replay_started(step: Step, event: ev.ReplayStarted) -> None:
@@ -40,10 +41,11 @@ def _replay_started(step: Step, event: ev.ReplayStarted) -> None:
 
 
 def _replay_ended(step: Step, event: ev.ReplayEnded) -> None:
-    """The history is complete: what has no result in it will get none."""
+    """The history is complete: what has no result in it will get none, unless the agent is at work."""
     step.end_message()
     step.session.replaying = False
-    reducer_tools.finish(step, None, cancelled=False)
+    if step.derived or step.session.state == "idle":
+        reducer_tools.finish(step, None, cancelled=False)
 
 
 def _plan_set(step: Step, event: ev.PlanSet) -> None:
@@ -111,6 +113,7 @@ def _info(step: Step, event: ev.InfoPatch) -> None:
         step.session.title = event.title
     if event.updated_at is not UNSET:
         step.session.updated_at = event.updated_at
+    step.session.meta = reducer_messages.patched(step.session.meta, event.meta)
 
 
 def _note(step: Step, event: ev.NoteShown) -> None:
@@ -138,6 +141,7 @@ def _compaction_patch(step: Step, event: ev.CompactionPatch) -> None:
         compaction.summary = [own(block) for block in event.summary or ()]
     if event.error is not UNSET:
         compaction.error = event.error
+    compaction.meta = reducer_messages.patched(compaction.meta, event.meta)
     step.touch(compaction)
 
 

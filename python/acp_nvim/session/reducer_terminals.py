@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from .entities import Session, TerminalRef, ToolCall
 from .events import TerminalBytes, TerminalPatch, TerminalSet
+from .reducer_messages import patched
 from .step import Step
 from .terminals import Output, Owner, Terminal
 
@@ -26,6 +27,11 @@ def patch(step: Step, event: TerminalPatch) -> None:
     if event.exit is not UNSET:
         terminal.exit = event.exit
         _spare(session)
+    if event.size is not UNSET:
+        terminal.size = event.size
+    if event.can_cancel is not UNSET:
+        terminal.can_cancel = bool(event.can_cancel)
+    terminal.meta = patched(terminal.meta, event.meta)
     if event.stopped is not UNSET:
         terminal.stopped = event.stopped
     if event.released is not UNSET:

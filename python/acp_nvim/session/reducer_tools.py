@@ -67,8 +67,8 @@ def opened(step: Step, event: PermissionOpened) -> None:
         call.side = "client"
     else:
         call = _call(step, permission.tool_call_id)
-    if not call.title and permission.title:
-        call.title = permission.title
+    if call.side == "client" and not call.title and permission.title:
+        call.title = permission.title  # what is asked never changes a call of the agent's (V2-117)
     call.permissions.append(permission)
     call.proposed = [item for item in call.content if isinstance(item, Diff)] or call.proposed
     if call.local in ("rejected", "cancelled") and call.status not in FINAL_STATUS:
@@ -239,13 +239,17 @@ def _mark(call: ToolCall, permission: Permission, kind: str | None) -> None:
 
 
 def _background(step: Step) -> set[str]:
-    """Ids of tool calls that go on apart from the turn (V2-66, V2-68)."""
-    items = step.session.background or []
-    return {
-        str(item["toolCallId"])
-        for item in items
-        if isinstance(item, dict) and isinstance(item.get("toolCallId"), str)
-    }
+    """Ids of tool calls that go on apart from the turn, also as a terminal of theirs does (V2-66, V2-68)."""
+    found: set[str] = set()
+    for item in step.session.background or []:
+        if not isinstance(item, dict):
+            continue
+        if isinstance(item.get("toolCallId"), str):
+            found.add(item["toolCallId"])
+        terminal = step.session.terminals.get(str(item.get("terminalId")))
+        if terminal is not None:
+            found.update(terminal.calls)
+    return found
 
 
 def _own(item: ToolContent) -> ToolContent:

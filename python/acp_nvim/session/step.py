@@ -41,9 +41,9 @@ class Step:
 
     @property
     def derived(self) -> bool:
-        """True when the session's state follows from turns and questions; v2 agents state it (V2-58)."""
+        """True when the session's state follows from turns and questions; some agents state it (V2-58)."""
         info = self.session.info
-        return info is None or info.protocol != "acp-v2"
+        return info is None or not info.states
 
 
 def own(block: Block) -> Block:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Owner: TypeAlias = Literal["client", "agent"]
 """Whose process it is: ours, started for the agent; or the agent's own, which tells us what it writes."""
@@ -94,4 +94,7 @@ class Terminal:
     exit: Exit | None = None
     stopped: bool = False
     released: bool = False
+    size: tuple[int, int] | None = None  # columns and rows, as the agent says
+    can_cancel: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)  # ids of the tool calls that show it

@@ -12,8 +12,6 @@ from .block import Drawn, Lines, Segment
 from .ends import put_remedy
 from .look import Look, plural
 
-PROTOCOLS = {"acp-v1": "ACP v1", "acp-v2": "ACP v2", "aap": "AAP"}
-
 DEMO = (
     "No coding agent was found, so this is the built-in demo. It has no language model and needs no account."
 )
@@ -39,7 +37,7 @@ class Head:
     demo: bool = False
     title: str | None = None
     version: str | None = None
-    protocol: str | None = None
+    speaks: str | None = None  # the protocol
     commands: int = 0
     ready_s: float | None = None
     failure: str | None = None
@@ -79,7 +77,7 @@ def draw_head(head: Head, look: Look) -> Drawn:
 
 def _ready(head: Head, look: Look) -> str:
     name = " ".join(one_line(part) for part in (head.title, head.version) if part)
-    parts = [name, PROTOCOLS.get(head.protocol or "", head.protocol or "")]
+    parts = [name, head.speaks or ""]
     if head.commands:
         parts.append(plural(head.commands, "command"))
     parts.append(f"ready in {head.ready_s:.1f} s" if head.ready_s is not None else "ready")

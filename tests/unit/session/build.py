@@ -36,7 +36,7 @@ OPTIONS = [
 
 def session(protocol: str = "acp-v1") -> Session:
     new = Session("s", "agent", "/ws")
-    apply(new, SessionOpened("r1", AgentInfo(protocol)), 0.0)
+    apply(new, SessionOpened("r1", AgentInfo(protocol, states=protocol == "acp-v2")), 0.0)
     return new
 
 

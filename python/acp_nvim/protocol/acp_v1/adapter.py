@@ -161,6 +161,12 @@ class AcpV1(Adapter[LinkV1]):
         except ConnectionLostError:
             return  # the turn ends as lost
 
+    async def cancel_item(
+        self, session: Session, *, call: str | None = None, terminal: str | None = None
+    ) -> None:
+        """There is no such thing in v1."""
+        raise AgentError(Failure("it can only be cancelled with the whole turn", kind="unsupported"))
+
     async def close_session(self, session: Session) -> None:
         """V1-58."""
         await self._lifecycle.close(session)

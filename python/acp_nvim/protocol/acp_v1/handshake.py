@@ -58,6 +58,7 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
     session, prompt, mcp = caps.session_capabilities, caps.prompt_capabilities, caps.mcp_capabilities
     return AgentInfo(
         protocol="acp-v1",
+        speaks="ACP v1",
         name=said.name if said else None,
         title=said.title if said else None,
         version=said.version if said else None,

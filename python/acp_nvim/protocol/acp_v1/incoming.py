@@ -60,7 +60,7 @@ class Incoming:
         self._observe = observe
         self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
         self._elicitations = Elicitations(
-            links, sink, questions, self.flush, self._note, waiting, codecs.CREATE_ELICITATION
+            links, sink, questions, self.flush, self._note, waiting, codecs.CREATE_ELICITATION.decode
         )
 
     async def notification(self, method: str, params: Raw) -> None:

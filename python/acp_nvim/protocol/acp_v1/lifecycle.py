@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 
+from acp_nvim.protocol.adapter import Ask
 from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.listing import listing
@@ -21,7 +22,6 @@ from acp_nvim.session.events import (
 from acp_nvim.session.ports import AgentError, Questions, Sink
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import session as wire
-from acp_nvim.wire.decode import Codec
 
 from .incoming import Incoming
 from .link import LinkV1
@@ -33,19 +33,6 @@ T = TypeVar("T")
 #: Seconds without an update after which a replay is over that went on after the answer, and the longest wait.
 REPLAY_QUIET = 0.2
 REPLAY_LIMIT = 20.0
-
-
-class Ask(Protocol):
-    """A request of ours whose failure is an AgentError (adapter.py)."""
-
-    async def __call__(
-        self,
-        method: str,
-        params: object,
-        codec: Codec[T],
-        then: Callable[[T], None] | None = None,
-        owner: Session | None = None,
-    ) -> T: ...
 
 
 class Lifecycle:

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from msgspec import field
 
+from ..acp_v1.content import ContentBlock
 from ..acp_v1.session import EnvVariable, HttpHeader, SelectOption
 from ..base import UNKNOWN_TAG, Lax, LaxList, LaxListOrNone, NullList, SkipList, UnknownType, Wire
-from .content import ContentBlock
 
 __all__ = (
     "AvailableCommand",

@@ -160,9 +160,11 @@ class FakeQuestions:
         self._store.apply(session, outcome)
         done.set()
 
-    def cancel_all(self, session: Session, by: str) -> None:
+    def cancel_all(
+        self, session: Session, by: str, keep: Callable[[Permission], bool] = lambda permission: False
+    ) -> None:
         for question, (of, done) in list(self._open.items()):
-            if of is session:
+            if of is session and not keep(session.permissions[question]):
                 del self._open[question]
                 self._store.apply(session, PermissionClosed(question, "cancelled", None, "cancel"))
                 done.set()
