@@ -55,3 +55,17 @@ def test_cancelled(chat: Chat) -> None:
     assert "── cancelled by you" in text
     assert not (chat.workspace / "slow-done.txt").exists()
     quiet(chat)
+
+
+def test_they_are_run_by_the_agents_themselves(chat: Chat) -> None:
+    """Both are offered our terminals, and neither uses them."""
+    chat.send("shell")
+    chat.finish()
+    chat.screen.keys("<Esc>")
+    chat.screen.command(f"AcpTrace {chat.name}")
+    chat.until(lambda: len(chat.screen.lines()) > 5, "the trace is shown")
+    assert "terminal/" not in "\n".join(chat.screen.lines())
+    chat.screen.funcs.search("initialize", "w")
+    chat.screen.keys("<CR>")
+    chat.until(lambda: "clientCapabilities" in "\n".join(chat.screen.lines()), "the message is shown")
+    assert '"terminal": true' in "\n".join(chat.screen.lines())

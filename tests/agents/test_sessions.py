@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.agents.real import Chat
 
@@ -43,4 +45,33 @@ def test_a_session_is_found_again(chat: Chat) -> None:
     chat.send("markdown")
     assert "naïve" in chat.finish()
     assert chat.text().count(answer) == 1
+    assert chat.screen.messages().strip() == ""
+
+
+def age(home: Path) -> None:
+    """Let gemini's sessions be of an earlier minute.
+
+    It names a session's file by id and minute, and overwrites the file that it loads if the name is the same.
+    """
+    for file in home.glob(".gemini/tmp/*/chats/session-*.jsonl"):
+        file.rename(file.with_name(f"session-2026-01-02T03-04-{file.name[-14:]}"))
+
+
+def test_a_session_outlives_its_agent(chat: Chat, tmp_path: Path) -> None:
+    """The agent is ended and started again; nothing of what stands in the chat is repeated."""
+    chat.send("edit")
+    said = chat.finish()
+    session = chat.screen.lua("return require('acp').status().session")
+    chat.screen.keys("<Esc>")
+    age(tmp_path / "home")
+    chat.screen.command("AcpRestart")
+    chat.until(lambda: f"── resumed: {chat.name} remembers this chat" in chat.text(), "it is resumed")
+    chat.until(lambda: chat.state() == "idle", "it is ready")
+    assert chat.screen.lua("return require('acp').status().session") == session
+    chat.send("markdown")
+    text = chat.finish()
+    talk = said[said.index("❯") :].rstrip("\n")  # above it stands how long the start took
+    assert text[text.index("❯") :].startswith(talk)
+    assert text.count("Change the greeting in greeting.txt") == 1
+    assert text.count("naïve") == 1
     assert chat.screen.messages().strip() == ""
