@@ -212,7 +212,7 @@ def pum(nvim: Neovim) -> list[str]:
 def test_commands_are_completed_at_the_start(wide: Screen, completeopt: str | None) -> None:
     if completeopt is not None:
         wide.command(f"set completeopt={completeopt}")
-    wide.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
+    wide.lua("require('acp.chat.complete').commands(...)", 1, COMMANDS)
     wide.keys("/")
     eventually(lambda: pum(wide))
     assert pum(wide) == ["/review|[PR number]  look at a pull  request", "/reset all|begin again", "/web|"]
@@ -233,7 +233,7 @@ def test_commands_may_change_while_they_are_offered(wide: Screen, completeopt: s
         wide.command(f"set completeopt={completeopt}")
 
     def commands(*names: str) -> None:
-        wide.lua("require('acp.chat.prompt').commands(...)", 1, [{"name": name} for name in names])
+        wide.lua("require('acp.chat.complete').commands(...)", 1, [{"name": name} for name in names])
 
     wide.keys("/")
     eventually(lambda: wide.lines() == ["/"])
@@ -264,7 +264,7 @@ def test_commands_may_change_while_they_are_offered(wide: Screen, completeopt: s
 @pytest.mark.parametrize("typed", ["x/", "a<CR>/", "/nothing", "/web"])
 def test_elsewhere_nothing_is_completed(start_nvim: StartNvim, typed: str) -> None:
     nvim = chat(start_nvim)
-    nvim.lua("require('acp.chat.prompt').commands(...)", 1, COMMANDS)
+    nvim.lua("require('acp.chat.complete').commands(...)", 1, COMMANDS)
     nvim.keys(typed)
     nvim.command("redraw")
     assert pum(nvim) == []

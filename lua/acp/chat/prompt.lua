@@ -1,5 +1,5 @@
---- The prompt of a chat: an ordinary buffer the user writes in, with a placeholder, the queue, older prompts
---- and completion of the agent's commands.
+--- The prompt of a chat: an ordinary buffer the user writes in, with a placeholder, the queue and older
+--- prompts.
 local M = {}
 
 local api = vim.api
@@ -7,7 +7,6 @@ local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
 ---@field queue string[] prompts the agent has not begun
----@field commands {name: string, description: string?, hint: string?}[]
 ---@field history string[] sent prompts, the oldest first
 ---@field at integer? place in the history; nil: the text being written
 ---@field draft string the text being written while an older one is shown
@@ -124,20 +123,6 @@ function M.queue(n, texts)
   end
   states[n].queue = texts
   M.refresh(n)
-end
-
-local renew ---@type fun(chat: acp.Chat, before: {name: string}[])
-
----The host tells which commands the agent has. It may do so at any time, also while they are offered.
----@param n integer
----@param commands {name: string, description: string?, hint: string?}[]
-function M.commands(n, commands)
-  local chat = require('acp.chat').get(n)
-  if states[n] and chat then
-    local before = states[n].commands
-    states[n].commands = commands
-    renew(chat, before)
-  end
 end
 
 ---A text that could not be sent goes back on top of what is in the prompt.
@@ -284,66 +269,6 @@ function M.walk(chat, step)
   M.refresh(chat.n)
 end
 
----Commands of the agent that begin with what stands in the first line.
----@param n integer
----@param typed string beginning with `/`
----@return table[] items for complete()
-function M.matches(n, typed)
-  local plain, items = require('acp.message').plain, {}
-  local wanted = typed:sub(2):lower()
-  for _, command in ipairs(states[n] and states[n].commands or {}) do
-    if vim.startswith(command.name:lower(), wanted) and command.name:lower() ~= wanted then
-      local hint = command.hint and ('[%s]  '):format(plain(command.hint)) or ''
-      table.insert(
-        items,
-        { word = '/' .. plain(command.name), menu = hint .. plain(command.description or '') }
-      )
-    end
-  end
-  return items
-end
-
----Offer the agent's commands while the user types one at the start of the prompt.
----@param chat acp.Chat
----@param again? boolean there are other commands than those that are offered
-local function offer(chat, again)
-  local row, col = unpack(api.nvim_win_get_cursor(0))
-  local line = api.nvim_get_current_line()
-  if row ~= 1 or line:sub(1, 1) ~= '/' or col ~= #line or (vim.fn.pumvisible() == 1 and not again) then
-    return
-  end
-  if vim.fn.mode() ~= 'i' then
-    return
-  end
-  local items = M.matches(chat.n, line)
-  if #items == 0 and not again then
-    return
-  end
-  -- Without noselect Vim puts the first item into the text at once: let that be the text itself.
-  if not vim.o.completeopt:find('noselect') and not vim.o.completeopt:find('noinsert') then
-    table.insert(items, 1, { word = line })
-  end
-  vim.fn.complete(1, items)
-end
-
----The commands are others now: what is offered is put right. An item that the user has gone to stays.
----@param chat acp.Chat
----@param before {name: string}[]
-function renew(chat, before)
-  if api.nvim_get_current_buf() ~= chat.prompt or vim.fn.mode() ~= 'i' then
-    return
-  end
-  local info, line = vim.fn.complete_info({ 'mode', 'selected', 'pum_visible' }), api.nvim_get_current_line()
-  -- Without noselect the first item is selected from the beginning; it is the text itself, or not inserted.
-  local ours = info.pum_visible == 1 and info.mode == 'eval' and info.selected <= 0
-  for _, command in ipairs(before) do
-    ours = ours and line ~= '/' .. command.name
-  end
-  if ours or info.pum_visible == 0 then
-    pcall(offer, chat, ours) -- text may be locked: then the next key offers
-  end
-end
-
 ---What the user has written and no agent has begun: the queue, and the text in the prompt.
 ---@param chat acp.Chat
 ---@return string text
@@ -377,22 +302,15 @@ end
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
-  states[chat.n] = { queue = {}, commands = {}, history = {}, draft = '', text = '', contexts = {} }
-  local group = require('acp.chat').group
+  states[chat.n] = { queue = {}, history = {}, draft = '', text = '', contexts = {} }
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter' }, {
-    group = group,
+    group = require('acp.chat').group,
     buffer = chat.prompt,
     callback = function()
       M.refresh(chat.n)
     end,
   })
-  api.nvim_create_autocmd('TextChangedI', {
-    group = group,
-    buffer = chat.prompt,
-    callback = function()
-      offer(chat)
-    end,
-  })
+  require('acp.chat.complete').attach(chat)
 end
 
 ---The options of a prompt's buffer.
@@ -409,6 +327,7 @@ end
 ---@param n integer
 function M.drop(n)
   states[n] = nil
+  require('acp.chat.complete').drop(n)
 end
 
 return M

@@ -72,7 +72,7 @@ class Announcer:
                 self.fire(chat, "AcpPermissionDone", data)
             case CommandsSet(commands=commands):
                 rows = [known(name=c.name, description=c.description, hint=c.hint) for c in commands]
-                self.call(chat, "acp.chat.prompt", "commands", rows)
+                self.call(chat, "acp.chat.complete", "commands", rows)
                 if chat.agent is not None:
                     chat.tell.head("ready")
             case InfoPatch():
