@@ -7,20 +7,9 @@ from hashlib import sha256
 
 from tests.unit.session.build import shown
 
-from acp_nvim.session.entities import (
-    Block,
-    CommandSubject,
-    Diff,
-    Item,
-    Message,
-    Note,
-    Permission,
-    Plan,
-    Session,
-    ToolCall,
-    ToolContent,
-    TurnEnd,
-)
+from acp_nvim.session.asked import CommandSubject, Permission
+from acp_nvim.session.content import Block, Diff, ToolContent
+from acp_nvim.session.entities import Item, Message, Note, Plan, Session, ToolCall, TurnEnd
 
 LONG = 1000  # characters; what is longer is shown by its beginning, its length and its hash
 

@@ -21,8 +21,10 @@ from tests.unit.protocol.acp_v1.bench import FakeQuestions, FakeTerminals, Memor
 from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.adapter import Parts
 from acp_nvim.protocol.channel import Channel
-from acp_nvim.session.entities import Block, Option, Session
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import TurnStarted
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError, RequestError
 from acp_nvim.session.store import Store
 

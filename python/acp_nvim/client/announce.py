@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import Diff, Item, Permission, Session, ToolCall, Turn
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Diff
+from acp_nvim.session.entities import Item, Session, ToolCall, Turn
 from acp_nvim.session.events import (
     CommandsSet,
     Event,

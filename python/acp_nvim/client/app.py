@@ -17,7 +17,8 @@ from acp_nvim.service.files import PROTECTED, FileService
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.service.roots import inside
 from acp_nvim.service.terminals import TerminalService
-from acp_nvim.session.entities import Failure, Item, Permission, Session
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.entities import Failure, Item, Session
 from acp_nvim.session.events import Event
 from acp_nvim.session.store import Store
 from acp_nvim.view.follow import Follow

@@ -7,7 +7,8 @@ from typing import Literal
 
 import anyio
 
-from acp_nvim.session.entities import AgentInfo, Failure
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import Agent, AgentError
 
 from .launch import Launch, resolve

@@ -16,7 +16,8 @@ import anyio
 from acp_nvim.editor import Editor
 from acp_nvim.service.roots import inside
 from acp_nvim.service.saved import Saved
-from acp_nvim.session.entities import Block, Session
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Session
 from acp_nvim.text.media import decoded, media_of
 from acp_nvim.text.sanitise import lines, one_line, split_long
 from acp_nvim.text.url import BadUrlError, inspect

@@ -10,7 +10,9 @@ from pathlib import Path
 import anyio
 
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import Change, Diff, PathSubject, Permission, Session, ToolCall
+from acp_nvim.session.asked import PathSubject, Permission
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.view import facts
 from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.look import Look

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from acp_nvim.editor import Editor
 from acp_nvim.service.forms import check
 from acp_nvim.service.questions import QuestionService
+from acp_nvim.session.asked import Permission
 from acp_nvim.session.elicitation import ACCEPT, Content, Elicitation, Form
-from acp_nvim.session.entities import Permission
 
 from . import payloads
 from .secrets import Secrets

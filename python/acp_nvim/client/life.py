@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-from acp_nvim.session.entities import AgentInfo, Failure
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import Agent
 
 #: Told once, when the agent can be used.

@@ -13,7 +13,10 @@ from typing import TypeVar
 import anyio
 
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import AuthMethod, Block, Failure, LoginSubject, Permission
+from acp_nvim.session.agent import AuthMethod
+from acp_nvim.session.asked import LoginSubject, Permission
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.events import ToolPatch
 from acp_nvim.session.ports import AgentError, Questions, Sink
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from acp_nvim.session.entities import AuthMethod, LoginWay, PermissionOption
+from acp_nvim.session.agent import AuthMethod
+from acp_nvim.session.asked import LoginWay, PermissionOption
 
 from .connection import Connection
 from .launch import demo_command

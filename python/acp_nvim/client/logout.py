@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_nvim.session.entities import LoginSubject, Permission, PermissionOption
+from acp_nvim.session.asked import LoginSubject, Permission, PermissionOption
 from acp_nvim.session.ports import AgentError, Questions
 
 from . import payloads

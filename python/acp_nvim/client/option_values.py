@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acp_nvim.session.entities import Failure, Option, Session
+from acp_nvim.session.entities import Failure, Session
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import label, typed

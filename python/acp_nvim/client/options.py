@@ -8,8 +8,9 @@ from typing import Any
 
 import anyio
 
-from acp_nvim.session.entities import Failure, Item, Option, Session
+from acp_nvim.session.entities import Failure, Item, Session
 from acp_nvim.session.events import Event, OptionsSet, OptionValue
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import label, rows, typed

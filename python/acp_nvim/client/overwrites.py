@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import Diff, Item, Session, ToolCall
+from acp_nvim.session.content import Diff
+from acp_nvim.session.entities import Item, Session, ToolCall
 from acp_nvim.session.events import Event, OverwriteFound
 from acp_nvim.session.ports import Sink
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from acp_nvim.session.entities import Option, Session
+from acp_nvim.session.entities import Session
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import typed

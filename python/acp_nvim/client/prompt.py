@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acp_nvim.session.entities import Block
+from acp_nvim.session.content import Block
 
 from .payloads import Context
 

@@ -11,7 +11,8 @@ import anyio
 from anyio import to_thread
 
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import Failure, SessionList
+from acp_nvim.session.agent import SessionList
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.sessions import listed

@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 
-from acp_nvim.session.entities import AgentInfo, Failure, Session
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import StateSet
 from acp_nvim.session.ports import AgentError, Files, Questions, Sink, Terminals
 from acp_nvim.wire.base import RequestId

@@ -6,7 +6,8 @@ import posixpath
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from acp_nvim.session.entities import AgentInfo, Block, Location, Text
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.content import Block, Location, Text
 from acp_nvim.wire.acp_v1 import content as wire
 from acp_nvim.wire.base import UnknownType
 

@@ -8,6 +8,7 @@ from typing import Generic, TypeAlias
 import anyio
 from msgspec import UNSET, Raw
 
+from acp_nvim.session.asked import Permission, PermissionOption
 from acp_nvim.session.elicitation import (
     ACCEPT,
     DECLINE,
@@ -17,7 +18,7 @@ from acp_nvim.session.elicitation import (
     FormField,
     Reply,
 )
-from acp_nvim.session.entities import Note, Permission, PermissionOption, Session
+from acp_nvim.session.entities import Note, Session
 from acp_nvim.session.events import ElicitationFinished, NoteShown, TurnCancelling
 from acp_nvim.session.ports import Questions, RequestError, Sink
 from acp_nvim.text.sanitise import one_line

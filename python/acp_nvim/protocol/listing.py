@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from acp_nvim.session.entities import SessionInfo, SessionList
+from acp_nvim.session.agent import SessionInfo, SessionList
 from acp_nvim.session.ports import AgentError
 
 #: Bounds of one listing: pages, sessions.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from acp_nvim.process.environment import LaunchError, find_command
-from acp_nvim.session.entities import AgentInfo
+from acp_nvim.session.agent import AgentInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from acp_nvim.session.entities import AgentInfo, Note, Session
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.entities import Note, Session
 from acp_nvim.session.events import NoteShown
 from acp_nvim.session.ports import Sink
 

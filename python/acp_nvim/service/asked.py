@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..session.entities import Diff, Session, ToolCall
+from ..session.content import Diff
+from ..session.entities import Session, ToolCall
 from .roots import Place
 
 

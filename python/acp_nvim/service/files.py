@@ -10,7 +10,9 @@ from typing import Any, Protocol
 
 from anyio import sleep, to_thread
 
-from ..session.entities import Change, Diff, PathSubject, Permission, PermissionOption, Session
+from ..session.asked import PathSubject, Permission, PermissionOption
+from ..session.content import Change, Diff
+from ..session.entities import Session
 from ..session.ports import CANCELLED, Questions, RequestError
 from ..text.merge import Merged, merge
 from . import disk

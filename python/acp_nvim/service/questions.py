@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 
 import anyio
 
+from ..session.asked import Permission
 from ..session.elicitation import ACCEPT, Action, Content, Elicitation, Reply
-from ..session.entities import Permission, Session
+from ..session.entities import Session
 from ..session.events import PermissionClosed, PermissionOpened
 from ..session.ports import Sink
 

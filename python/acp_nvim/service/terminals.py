@@ -10,7 +10,8 @@ from anyio import to_thread
 
 from ..process.command import start_command
 from ..process.spawn import LaunchError, Spawner
-from ..session.entities import CommandSubject, Permission, PermissionOption, Session
+from ..session.asked import CommandSubject, Permission, PermissionOption
+from ..session.entities import Session
 from ..session.events import Event, StateSet, TerminalPatch
 from ..session.ports import CANCELLED, CommandLine, Questions, RequestError, Sink
 from ..session.terminals import Exit

@@ -1,4 +1,4 @@
-"""The entities of the one session model (design.md section 3 rule 5, spec/mapping.md).
+"""The session and its timeline: the one model (design.md section 3 rule 5, spec/mapping.md).
 
 All three protocols are translated into these; nothing above ``protocol`` sees the wire. Entities are
 changed by the reducer alone. Everybody else reads them.
@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from .elicitation import Elicitation
+from .agent import AgentInfo
+from .asked import LoginSubject, Permission
+from .content import Block, Diff, Location, ToolContent
+from .options import Command, Option
 from .terminals import Terminal
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
@@ -20,67 +23,6 @@ TurnState: TypeAlias = Literal[
     "queued", "sent", "accepted", "running", "waiting", "done", "failed", "cancelled"
 ]
 LocalMark: TypeAlias = Literal["none", "cancelled", "rejected", "granted"]
-PermissionState: TypeAlias = Literal["open", "answered", "withdrawn"]
-
-
-class Text:
-    """Text that only grows, read piece by piece without copying the whole again.
-
-    A reader keeps the index it has read up to; ``since`` gives the pieces that are new. Chunks that
-    came since the last read are joined into one piece, so 100,000 chunks cost a piece per frame.
-    """
-
-    __slots__ = ("_settled", "_tail", "length")
-
-    def __init__(self, text: str = "") -> None:
-        self._settled: list[str] = []
-        self._tail: list[str] = []
-        self.length = 0
-        if text:
-            self.append(text)
-
-    def append(self, text: str) -> None:
-        """Add text at the end."""
-        self._tail.append(text)
-        self.length += len(text)
-
-    def since(self, index: int) -> tuple[str, int]:
-        """Return what came after ``index`` (a number an earlier call gave; 0 = all) and the new index."""
-        if self._tail:
-            self._settled.append("".join(self._tail))
-            self._tail.clear()
-        return "".join(self._settled[index:]), len(self._settled)
-
-    def __str__(self) -> str:
-        return self.since(0)[0]
-
-    def __repr__(self) -> str:
-        return f"Text({str(self)!r})"
-
-
-@dataclass(slots=True)
-class Block:
-    """A content block. ``type`` is text, image, audio, link, resource or unknown.
-
-    ``text`` holds the text of a text block or of an embedded text resource; ``data`` is base64;
-    ``size`` is in bytes; ``raw`` keeps what an unknown block said.
-    """
-
-    type: str
-    text: Text | None = None
-    data: str | None = None
-    mime: str | None = None
-    uri: str | None = None
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    size: int | None = None
-    audience: tuple[str, ...] | None = None
-    raw: Any = None
-
-    @classmethod
-    def of_text(cls, text: str) -> Block:
-        return cls("text", text=Text(text))
 
 
 @dataclass(slots=True)
@@ -98,66 +40,6 @@ class Message:
     @property
     def text(self) -> str:
         return "".join(str(block.text) for block in self.blocks if block.text is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A place in a file: an absolute path; ``line`` counts from 1, None = no line."""
-
-    path: str
-    line: int | None = None
-    end_line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One file of a diff. ``op`` is add, delete, modify, move or copy (or the agent's own word)."""
-
-    op: str
-    path: str
-    old_path: str | None = None
-    file_type: str | None = None
-    mime: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """A proposed or finished change. v1 gives both texts (whole file or fragment), v2 a patch.
-
-    ``replaces``: what it overwrites without a word of the agent: a file, or the user's unsaved edits of one.
-    ``old_text`` is then what we have found there, None if that cannot be shown.
-    """
-
-    changes: tuple[Change, ...]
-    old_text: str | None = None
-    new_text: str | None = None
-    patch_format: str | None = None
-    patch: str | None = None
-    replaces: Literal["", "file", "edits"] = ""
-
-    @property
-    def unsaid(self) -> str | None:
-        """The path of a file that is written anew without an old text: it may exist all the same (C19)."""
-        if self.replaces or self.old_text or self.new_text is None or len(self.changes) != 1:
-            return None
-        return self.changes[0].path if self.changes[0].op in ("add", "modify") else None
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalRef:
-    """The place of a terminal in a tool call."""
-
-    terminal_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownContent:
-    """Content of a kind this version does not know; kept and shown generically."""
-
-    raw: Any
-
-
-ToolContent: TypeAlias = Block | Diff | TerminalRef | UnknownContent
 
 
 @dataclass(slots=True)
@@ -311,155 +193,6 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionOption:
-    """``kind``: allow_once, allow_always, reject_once, reject_always, or other; ``kind_raw`` as sent."""
-
-    id: str
-    name: str
-    kind: str
-    kind_raw: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSubject:
-    """The question is about a tool call."""
-
-    tool_call_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandSubject:
-    """The question is about running a command. Both in full; ``cwd`` None = not said.
-
-    Of a question of ours: ``real_cwd`` is the folder without links, ``why`` is outside (the folder) or other.
-    """
-
-    command: str
-    cwd: str | None = None
-    real_cwd: str | None = None
-    why: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PathSubject:
-    """Our question: the agent wants to touch a file that needs the user's word.
-
-    ``op``: read or write; ``why``: outside, protected, modified (unsaved edits in the way) or other.
-    ``diff``: from what the user has now to what the agent would write. With unsaved edits in the way, also
-    ``base``: the text the agent has made its own from, and ``disk``: the file as it is; None: not known.
-    """
-
-    op: str
-    path: str
-    real_path: str
-    why: str
-    diff: Diff | None = None
-    base: str | None = None
-    disk: str | None = None
-
-    @property
-    def written(self) -> bool:
-        """Whether the agent has written the file itself already: the question is about the buffer alone."""
-        return self.disk is not None and self.diff is not None and self.disk == self.diff.new_text
-
-
-@dataclass(frozen=True, slots=True)
-class LoginWay:
-    """One of the ways to log in. ``how``: what choosing it does, or why it is not ``usable``."""
-
-    name: str
-    description: str | None = None
-    how: str = ""
-    usable: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class LoginSubject:
-    """Our question: how to log in to the agent, or (``op`` logout) whether to log out.
-
-    ``said``: the agent's words. ``failed``: why the last attempt failed. The usable ``ways`` are the first
-    options of the question, in the same order.
-    """
-
-    op: Literal["login", "logout"]
-    ways: tuple[LoginWay, ...] = ()
-    said: str | None = None
-    failed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownSubject:
-    """The question is about something this version does not know; kept and shown generically."""
-
-    kind: str
-    raw: Any
-
-
-Subject: TypeAlias = (
-    UnknownSubject | ToolSubject | CommandSubject | PathSubject | LoginSubject | Elicitation | None
-)
-
-
-@dataclass(slots=True)
-class Permission:
-    """A question to the user, the agent's or ours. Answered once, in whatever way."""
-
-    id: str  # ours, unique in this host
-    options: list[PermissionOption]
-    title: str | None = None  # the agent's words (v2), None: from the tool call
-    description: str | None = None
-    subject: Subject = None
-    tool_call_id: str | None = None  # the row it stands in
-    terminal_id: str | None = None  # the agent's, that it is about
-    asked_by: Literal["agent", "client"] = "agent"
-    state: PermissionState = "open"
-    answer: str | None = None  # the option's id; None when open, cancelled or withdrawn
-    by: str | None = None  # user, rule, cancel, agent, close
-    opened: float = 0.0
-    closed: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    value: str
-    name: str
-    description: str | None = None
-    group: str | None = None
-
-
-@dataclass(slots=True)
-class Option:
-    """A setting of the session: a config option (``source`` config) or the modes of v1 (``mode``)."""
-
-    id: str
-    name: str
-    type: Literal["select", "boolean", "text", "secret", "unknown"]
-    value: str | bool | None = None
-    choices: list[Choice] = field(default_factory=list)
-    description: str | None = None
-    category: str | None = None  # mode, model, model_config, thought_level, or the agent's own
-    source: Literal["config", "mode", "model", "aap"] = "config"
-    raw: Any = None
-
-    @property
-    def label(self) -> str:
-        """The name of the current value, for people."""
-        for choice in self.choices:
-            if choice.value == self.value:
-                return choice.name or choice.value
-        return str(self.value) if self.value is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A slash command of the agent; the name may contain blanks."""
-
-    name: str
-    description: str = ""
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Cost:
     amount: float
     currency: str
@@ -472,86 +205,6 @@ class Usage:
     used: int
     size: int
     cost: Cost | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AuthVariable:
-    """A variable of the environment in which an agent finds its credentials."""
-
-    name: str
-    label: str | None = None
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AuthMethod:
-    """A way to log in. ``args`` and ``env``: of a terminal method; ``variables`` and ``link`` of env_var."""
-
-    id: str
-    name: str
-    type: str = "agent"  # agent, terminal, env_var, or unknown to us
-    description: str | None = None
-    args: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    variables: tuple[AuthVariable, ...] = ()
-    link: str | None = None
-
-    @property
-    def usable(self) -> bool:
-        """Whether it can be used from here: its type is one we know."""
-        return self.type in ("agent", "terminal", "env_var")
-
-
-@dataclass(frozen=True, slots=True)
-class AgentInfo:
-    """What the agent said of itself while connecting. ``protocol``: acp-v1, acp-v2 or aap.
-
-    ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
-    turns and questions. ``buffers``: it reads and writes files through us, unsaved edits included.
-    """
-
-    protocol: str
-    speaks: str = ""
-    states: bool = False
-    buffers: bool = True
-    name: str | None = None
-    title: str | None = None
-    version: str | None = None
-    auth_methods: tuple[AuthMethod, ...] = ()
-    can_load: bool = False
-    can_resume: bool = False
-    can_list: bool = False
-    can_close: bool = False
-    can_delete: bool = False
-    can_logout: bool = False
-    can_fork: bool = False
-    image: bool = False
-    audio: bool = False
-    embedded_context: bool = False
-    additional_directories: bool = False
-    mcp_stdio: bool = True
-    mcp_http: bool = False
-    mcp_sse: bool = False
-    raw: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """A session an agent says it knows: its own id and title, an absolute folder, the time as it sent it."""
-
-    id: str
-    cwd: str
-    title: str | None = None
-    updated_at: str | None = None
-    directories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionList:
-    """``cut``: why there are more than these; None: these are all."""
-
-    sessions: tuple[SessionInfo, ...]
-    cut: str | None = None
 
 
 Item: TypeAlias = Message | ToolCall | Plan | Compaction | TurnEnd | Note

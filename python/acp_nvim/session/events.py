@@ -12,23 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from .agent import AgentInfo
+from .asked import Permission
+from .content import Block, Location, ToolContent
 from .elicitation import Content, Elicitation
-from .entities import (
-    AgentInfo,
-    Block,
-    Command,
-    Failure,
-    Location,
-    Note,
-    Option,
-    Origin,
-    Permission,
-    Plan,
-    Role,
-    SessionState,
-    ToolContent,
-    Usage,
-)
+from .entities import Failure, Note, Origin, Plan, Role, SessionState, Usage
+from .options import Command, Option
 from .terminals import Exit, Owner
 
 

@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from .agent import AgentInfo, SessionList
+from .asked import Permission
+from .content import Block
 from .elicitation import Reply
-from .entities import AgentInfo, Block, Failure, Option, Permission, Session, SessionList
+from .entities import Failure, Session
 from .events import Event
+from .options import Option
 from .terminals import Exit
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from .entities import Block, Echo, Message, Origin, Role, Session
+from .content import Block
+from .entities import Echo, Message, Origin, Role, Session
 from .events import MessageAppend, MessageSet
 from .step import Step, own
 

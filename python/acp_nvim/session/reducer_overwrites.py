@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .entities import Diff, ToolCall, ToolContent
+from .content import Diff, ToolContent
+from .entities import ToolCall
 from .events import OverwriteFound
 from .step import Step
 

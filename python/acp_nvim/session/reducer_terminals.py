@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from .entities import Session, TerminalRef, ToolCall
+from .content import TerminalRef
+from .entities import Session, ToolCall
 from .events import TerminalBytes, TerminalPatch, TerminalSet
 from .reducer_messages import patched
 from .step import Step

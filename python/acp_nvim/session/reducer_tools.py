@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from .asked import Permission
+from .content import Block, Diff, ToolContent
 from .elicitation import ACCEPT, DECLINE, Elicitation
-from .entities import Block, Diff, Permission, ToolCall, ToolContent
+from .entities import ToolCall
 from .events import ElicitationFinished, PermissionClosed, PermissionOpened, ToolAppend, ToolPatch
 from .reducer_messages import patched
 from .reducer_overwrites import said_before

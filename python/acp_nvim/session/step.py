@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .entities import Block, Item, Session, Text
+from .content import Block, Text
+from .entities import Item, Session
 
 FINAL_STATUS = ("completed", "failed", "cancelled")
 

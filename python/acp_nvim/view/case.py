@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_nvim.session.entities import Change, Diff, PathSubject
+from acp_nvim.session.asked import PathSubject
+from acp_nvim.session.content import Change, Diff
 from acp_nvim.text.diff import LineDiff
 
 from .block import Lines, Segment

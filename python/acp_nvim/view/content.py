@@ -6,7 +6,7 @@ import json
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from acp_nvim.session.entities import Block
+from acp_nvim.session.content import Block
 from acp_nvim.text.sanitise import one_line
 
 #: Cells of what is shown of content this version does not know, of a name, and of an address.

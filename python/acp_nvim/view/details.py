@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from acp_nvim.session.entities import (
-    Block,
-    Compaction,
-    Item,
-    Message,
-    Note,
-    Plan,
-    ToolCall,
-    TurnEnd,
-    UnknownContent,
-)
+from acp_nvim.session.content import Block, UnknownContent
+from acp_nvim.session.entities import Compaction, Item, Message, Note, Plan, ToolCall, TurnEnd
 from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines, one_line, split_long
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from acp_nvim.session.entities import Block, Compaction, Failure, Note, Plan, Session, TurnEnd
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Compaction, Failure, Note, Plan, Session, TurnEnd
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 

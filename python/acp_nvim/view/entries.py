@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from acp_nvim.session.entities import Block, Compaction, Message, ToolCall
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Compaction, Message, ToolCall
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import cells_of
 

@@ -9,18 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from acp_nvim.session.asked import CommandSubject, LoginSubject, PathSubject, Permission
+from acp_nvim.session.content import Block, Diff, Location
 from acp_nvim.session.elicitation import Elicitation
-from acp_nvim.session.entities import (
-    Block,
-    CommandSubject,
-    Diff,
-    Location,
-    LoginSubject,
-    PathSubject,
-    Permission,
-    Session,
-    ToolCall,
-)
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.text.diff import Hunk, LineDiff, count_patch, diff
 from acp_nvim.text.sanitise import clean
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_nvim.session.entities import LoginSubject, LoginWay
+from acp_nvim.session.asked import LoginSubject, LoginWay
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 

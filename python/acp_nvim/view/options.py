@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from acp_nvim.session.entities import Choice, Option
+from acp_nvim.session.options import Choice, Option
 from acp_nvim.text.sanitise import one_line
 
 #: Cells of an id, a value or a name; of a description.

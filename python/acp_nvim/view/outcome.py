@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from acp_nvim.session.entities import Diff
+from acp_nvim.session.content import Diff
 from acp_nvim.text.diff import diff, split
 from acp_nvim.text.patch import fragments
 from acp_nvim.text.place import Lost, Placed, place

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acp_nvim.session.entities import Diff, ToolCall
+from acp_nvim.session.content import Diff
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.diff import diff
 from acp_nvim.text.place import Placed, place
 

@@ -5,7 +5,8 @@ Work with large texts: run ``propose`` in a thread.
 
 from __future__ import annotations
 
-from acp_nvim.session.entities import Change, Diff, ToolCall
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.diff import diff
 from acp_nvim.text.sanitise import one_line
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from acp_nvim.session.entities import PermissionOption
+from acp_nvim.session.asked import PermissionOption
 from acp_nvim.text.sanitise import one_line
 
 from .block import Lines, Segment

@@ -6,16 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from acp_nvim.session.asked import CommandSubject, PathSubject, Permission
+from acp_nvim.session.content import Block, Diff, UnknownContent
 from acp_nvim.session.elicitation import Elicitation
-from acp_nvim.session.entities import (
-    Block,
-    CommandSubject,
-    Diff,
-    PathSubject,
-    Permission,
-    ToolCall,
-    UnknownContent,
-)
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from acp_nvim.session.asked import CommandSubject, PathSubject, Permission
 from acp_nvim.session.elicitation import Elicitation
-from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, Session, ToolCall
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.text.sanitise import one_line
 
 from . import facts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from acp_nvim.session.asked import LoginSubject, Permission
 from acp_nvim.session.elicitation import Elicitation
-from acp_nvim.session.entities import LoginSubject, Permission, Session, ToolCall
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.text.sanitise import one_line
 
 from . import elicitation, login

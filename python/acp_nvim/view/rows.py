@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from acp_nvim.session.entities import Block, Permission, ToolCall, UnknownContent
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Block, UnknownContent
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import pad
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from acp_nvim.session.entities import SessionInfo
+from acp_nvim.session.agent import SessionInfo
 from acp_nvim.text.sanitise import one_line
 
 #: Cells of a title; the list cuts it to its window.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from acp_nvim.session.entities import Block
+from acp_nvim.session.content import Block
 from acp_nvim.text.sanitise import LINE_BYTES, Cleaner, byte_length, fitting
 
 from .content import block_line

@@ -7,7 +7,8 @@ import contextlib
 import re
 import shlex
 
-from acp_nvim.session.entities import Session, TerminalRef, ToolCall
+from acp_nvim.session.content import TerminalRef
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.session.terminals import Terminal
 from acp_nvim.text import screen
 from acp_nvim.text.sanitise import lines as safe_lines

@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from acp_nvim.session.entities import (
-    Block,
-    Compaction,
-    Item,
-    Message,
-    Note,
-    Permission,
-    Plan,
-    Session,
-    ToolCall,
-    TurnEnd,
-)
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Compaction, Item, Message, Note, Plan, Session, ToolCall, TurnEnd
 
 from .block import Op, op_bytes, op_events
 from .details import details_of

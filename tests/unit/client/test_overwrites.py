@@ -13,7 +13,8 @@ import pytest
 
 from acp_nvim.client.overwrites import MAX_BYTES, Overwrites
 from acp_nvim.editor import Editor
-from acp_nvim.session.entities import Change, Diff, Session, ToolCall
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.session.events import Event, OverwriteFound, ToolPatch
 
 pytestmark = pytest.mark.anyio

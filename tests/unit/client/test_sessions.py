@@ -13,7 +13,8 @@ import pytest
 
 from acp_nvim.client import sessions
 from acp_nvim.client.payloads import AgentConfig, DeleteSession, EndSessions, ListSessions
-from acp_nvim.session.entities import AgentInfo, Failure, SessionInfo, SessionList
+from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,8 @@ import pytest
 
 from acp_nvim.service.files import FileService
 from acp_nvim.service.questions import QuestionService
-from acp_nvim.session.entities import PathSubject, Permission, PermissionOption, Session
+from acp_nvim.session.asked import PathSubject, Permission, PermissionOption
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
 from acp_nvim.session.ports import RequestError
 from acp_nvim.session.store import Store

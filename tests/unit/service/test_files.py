@@ -10,7 +10,9 @@ import pytest
 from tests.unit.service.helpers import Place
 
 from acp_nvim.service import disk
-from acp_nvim.session.entities import Change, Diff, Permission, Session
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import Session
 from acp_nvim.session.ports import RequestError
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.service.helpers import OPTIONS, Place
 
-from acp_nvim.session.entities import Change, Diff, Permission, ToolCall
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.session.ports import RequestError
 
 pytestmark = pytest.mark.anyio

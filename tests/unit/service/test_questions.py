@@ -6,8 +6,9 @@ import anyio
 import pytest
 from tests.unit.service.helpers import OPTIONS, Room
 
+from acp_nvim.session.asked import Permission, PermissionOption
 from acp_nvim.session.elicitation import Elicitation, Form, FormField, Reply
-from acp_nvim.session.entities import Permission, PermissionOption, Session
+from acp_nvim.session.entities import Session
 
 pytestmark = pytest.mark.anyio
 

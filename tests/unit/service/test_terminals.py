@@ -21,7 +21,8 @@ from acp_nvim.process.reaper import Reaper
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import terminals
 from acp_nvim.service.terminals import TerminalService
-from acp_nvim.session.entities import CommandSubject, Permission, Session
+from acp_nvim.session.asked import CommandSubject, Permission
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import StateSet, TerminalBytes
 from acp_nvim.session.ports import CommandLine, RequestError
 from acp_nvim.session.terminals import Exit, Terminal

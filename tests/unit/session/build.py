@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from acp_nvim.session.entities import (
-    AgentInfo,
-    Block,
-    Compaction,
-    Item,
-    Message,
-    Note,
-    Permission,
-    PermissionOption,
-    Plan,
-    Role,
-    Session,
-    ToolCall,
-)
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.asked import Permission, PermissionOption
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Compaction, Item, Message, Note, Plan, Role, Session, ToolCall
 from acp_nvim.session.events import (
     Event,
     MessageAppend,

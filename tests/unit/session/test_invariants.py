@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from tests.unit.session.build import answer, ask, chunk, prompt, session, timeline, whole
 
-from acp_nvim.session.entities import Block, Message, Plan, PlanEntry, Role, Session, ToolCall
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Message, Plan, PlanEntry, Role, Session, ToolCall
 from acp_nvim.session.events import (
     Event,
     MessageAppend,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.session.build import chunk, play, prompt, session, timeline, whole
 
-from acp_nvim.session.entities import Block, Message, Note, Plan, PlanEntry, Session, Usage
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Message, Note, Plan, PlanEntry, Session, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     Event,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.session.build import ask, play, session
 
-from acp_nvim.session.entities import Block, Change, Diff
+from acp_nvim.session.content import Block, Change, Diff
 from acp_nvim.session.events import Event, OverwriteFound, ToolAppend, ToolPatch
 
 PATH = "/ws/a.py"

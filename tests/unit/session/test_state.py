@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.session.build import chunk, play, session, timeline
 
-from acp_nvim.session.entities import Block, Choice, Command, Cost, Note, Option, Plan, PlanEntry, Usage
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Cost, Note, Plan, PlanEntry, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     CompactionAppend,
@@ -20,6 +21,7 @@ from acp_nvim.session.events import (
     TurnStarted,
     UsageSet,
 )
+from acp_nvim.session.options import Choice, Command, Option
 
 
 def plan(name: str, *entries: str) -> PlanSet:

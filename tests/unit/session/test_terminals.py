@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.session import reducer_terminals
-from acp_nvim.session.entities import Item, Session, TerminalRef, ToolCall
+from acp_nvim.session.content import TerminalRef
+from acp_nvim.session.entities import Item, Session, ToolCall
 from acp_nvim.session.events import Event, TerminalBytes, TerminalPatch, TerminalSet, ToolAppend, ToolPatch
 from acp_nvim.session.reducer import apply
 from acp_nvim.session.terminals import Exit, Output

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.session.build import OPTIONS, answer, ask, chunk, play, prompt, session, shown, timeline
 
-from acp_nvim.session.entities import Block, Change, Diff, Failure, Location, Permission, ToolCall
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Block, Change, Diff, Location
+from acp_nvim.session.entities import Failure, ToolCall
 from acp_nvim.session.events import (
     Event,
     PermissionClosed,

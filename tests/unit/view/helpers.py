@@ -7,17 +7,10 @@ from typing import Any
 
 from tests.unit.view.buffer import Buffer
 
-from acp_nvim.session.entities import (
-    AgentInfo,
-    Block,
-    Change,
-    Diff,
-    Item,
-    Location,
-    Permission,
-    PermissionOption,
-    Session,
-)
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.asked import Permission, PermissionOption
+from acp_nvim.session.content import Block, Change, Diff, Location
+from acp_nvim.session.entities import Item, Session
 from acp_nvim.session.events import (
     Event,
     MessageAppend,

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session.entities import Change, Diff, PathSubject, Session
+from acp_nvim.session.asked import PathSubject
+from acp_nvim.session.content import Change, Diff
+from acp_nvim.session.entities import Session
 from acp_nvim.text.diff import diff
 from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.conflict import conflict

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.view.buffer import Block as Drawn
 from tests.unit.view.helpers import Chat, text
 
-from acp_nvim.session.entities import Block, UnknownContent
+from acp_nvim.session.content import Block, UnknownContent
 from acp_nvim.session.events import MessageAppend, MessageSet, TurnStarted
 from acp_nvim.view.content import block_line, file_path
 

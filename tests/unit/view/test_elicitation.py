@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import HOME, Chat
 
+from acp_nvim.session.asked import PermissionOption
 from acp_nvim.session.elicitation import Content, Elicitation, Form, FormChoice, FormField
-from acp_nvim.session.entities import PermissionOption
 from acp_nvim.session.events import ElicitationFinished, PermissionClosed
 from acp_nvim.view.elicitation import constraint
 from acp_nvim.view.icons import ASCII, UNICODE, Icons

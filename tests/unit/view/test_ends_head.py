@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import CWD, Chat, edit
 
-from acp_nvim.session.entities import Block, Failure, Note, Plan, PlanEntry
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Failure, Note, Plan, PlanEntry
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,

@@ -12,16 +12,10 @@ import anyio.lowlevel
 import pytest
 
 from acp_nvim.service.roots import inside
-from acp_nvim.session.entities import (
-    AgentInfo,
-    Block,
-    Change,
-    Diff,
-    Location,
-    Permission,
-    PermissionOption,
-    Session,
-)
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.asked import Permission, PermissionOption
+from acp_nvim.session.content import Block, Change, Diff, Location
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import (
     MessageAppend,
     PermissionClosed,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.entities import LoginSubject, LoginWay, Permission, PermissionOption, Session
+from acp_nvim.session.asked import LoginSubject, LoginWay, Permission, PermissionOption
+from acp_nvim.session.entities import Session
 from acp_nvim.view.question import Question
 from acp_nvim.view.questions import describe
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.view.helpers import Chat
 
-from acp_nvim.session.entities import Choice, Option
 from acp_nvim.session.events import OptionsSet, OptionValue
+from acp_nvim.session.options import Choice, Option
 from acp_nvim.view.options import label, ordered, rows, typed
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.session.entities import Change, Diff
+from acp_nvim.session.content import Change, Diff
 from acp_nvim.view.outcome import Hints, Now, Outcome, outcome
 
 PATH = "/ws/a.py"

@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.service.roots import inside
-from acp_nvim.session.entities import (
-    Change,
-    CommandSubject,
-    Diff,
-    Location,
-    PathSubject,
-    Permission,
-    ToolCall,
-)
+from acp_nvim.session.asked import CommandSubject, PathSubject, Permission
+from acp_nvim.session.content import Change, Diff, Location
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.view.places import MAX_BYTES, line_in, line_on_disk, look, place_of
 
 

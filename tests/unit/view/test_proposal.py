@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session.entities import Change, Diff, Location, Session, ToolCall
+from acp_nvim.session.content import Change, Diff, Location
+from acp_nvim.session.entities import Session, ToolCall
 from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.look import Look
 from acp_nvim.view.outcome import Now

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at, edit, text
 
-from acp_nvim.session.entities import CommandSubject, PathSubject, Permission, PermissionOption, ToolCall
+from acp_nvim.session.asked import CommandSubject, PathSubject, Permission, PermissionOption
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.session.events import PermissionOpened
 from acp_nvim.view.question import Question
 from acp_nvim.view.questions import describe, words

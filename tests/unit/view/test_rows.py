@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import DATE_NEW, DATE_OLD, Chat, at, edit, text
 
-from acp_nvim.session.entities import Block, Change, Diff, UnknownContent
+from acp_nvim.session.content import Block, Change, Diff, UnknownContent
 
 
 def row(**fields: Any) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.unit.view.helpers import DATE_NEW, DATE_OLD, Chat, at, edit, text
 
-from acp_nvim.session.entities import PathSubject, Permission, PermissionOption, Plan, PlanEntry
+from acp_nvim.session.asked import PathSubject, Permission, PermissionOption
+from acp_nvim.session.entities import Plan, PlanEntry
 from acp_nvim.session.events import PermissionOpened, PlanSet
 from acp_nvim.view.icons import ASCII
 

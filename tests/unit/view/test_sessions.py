@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.view.helpers import Chat
 
-from acp_nvim.session.entities import Block, SessionInfo
+from acp_nvim.session.agent import SessionInfo
+from acp_nvim.session.content import Block
 from acp_nvim.session.events import MessageAppend, ReplayEnded, ReplayStarted
 from acp_nvim.view.sessions import epoch, listed
 from acp_nvim.view.status import Status

@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.unit.view.helpers import Chat
 
-from acp_nvim.session.entities import Choice, Cost, Failure, Option, Plan, PlanEntry, Usage
+from acp_nvim.session.entities import Cost, Failure, Plan, PlanEntry, Usage
 from acp_nvim.session.events import (
     InfoPatch,
     OptionsSet,
@@ -16,6 +16,7 @@ from acp_nvim.session.events import (
     TurnCancelling,
     UsageSet,
 )
+from acp_nvim.session.options import Choice, Option
 from acp_nvim.view.icons import ASCII, UNICODE, icons_named
 from acp_nvim.view.status import Status, status_of
 

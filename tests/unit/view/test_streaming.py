@@ -12,7 +12,8 @@ from tests.unit.view.buffer import Block as Drawn
 from tests.unit.view.buffer import Buffer
 from tests.unit.view.helpers import HOME, Chat, text
 
-from acp_nvim.session.entities import Block, Session
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import MessageAppend, MessageSet, TurnStarted
 from acp_nvim.text.sanitise import LINE_BYTES
 from acp_nvim.view.fences import Fences

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import CWD, Chat, text
 
-from acp_nvim.session.entities import CommandSubject, PermissionOption, TerminalRef
+from acp_nvim.session.asked import CommandSubject, PermissionOption
+from acp_nvim.session.content import TerminalRef
 from acp_nvim.session.events import TerminalBytes, TerminalPatch
 from acp_nvim.session.terminals import Exit
 from acp_nvim.view.icons import ASCII

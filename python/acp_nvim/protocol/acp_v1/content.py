@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_nvim.protocol.content import absolute, block
-from acp_nvim.session.entities import Change, Diff, TerminalRef, ToolContent, UnknownContent
+from acp_nvim.session.content import Change, Diff, TerminalRef, ToolContent, UnknownContent
 from acp_nvim.wire.acp_v1 import tools
 from acp_nvim.wire.base import UnknownType
 

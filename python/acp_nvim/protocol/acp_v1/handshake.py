@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from acp_nvim import __version__
-from acp_nvim.session.entities import AgentInfo, AuthMethod, AuthVariable, Failure
+from acp_nvim.session.agent import AgentInfo, AuthMethod, AuthVariable
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import connection as wire
 from acp_nvim.wire.base import Marker

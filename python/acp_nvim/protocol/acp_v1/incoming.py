@@ -12,7 +12,8 @@ from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.rpc import Observer
 from acp_nvim.protocol.rpc_errors import method_not_found
-from acp_nvim.session.entities import Block, Session
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,

@@ -12,13 +12,15 @@ from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.listing import listing
 from acp_nvim.protocol.setup import Place, Setup
-from acp_nvim.session.entities import AgentInfo, Failure, Option, Session, SessionInfo, SessionList
+from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
+from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import (
     OptionsSet,
     ReplayEnded,
     ReplayStarted,
     SessionOpened,
 )
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError, Questions, Sink
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import session as wire

@@ -5,14 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from acp_nvim.session.entities import (
-    CommandSubject,
-    Permission,
-    PermissionOption,
-    Subject,
-    ToolCall,
-    ToolSubject,
-)
+from acp_nvim.session.asked import CommandSubject, Permission, PermissionOption, Subject, ToolSubject
+from acp_nvim.session.entities import ToolCall
 from acp_nvim.wire.acp_v1 import tools as wire
 
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.protocol.content import block, location
 from acp_nvim.protocol.notices import notice
-from acp_nvim.session.entities import Command, Cost, Plan, PlanEntry, Role, Usage
+from acp_nvim.session.entities import Cost, Plan, PlanEntry, Role, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     CompactionAppend,
@@ -24,6 +24,7 @@ from acp_nvim.session.events import (
     Unknown,
     UsageSet,
 )
+from acp_nvim.session.options import Command
 from acp_nvim.wire.acp_v1 import tools
 from acp_nvim.wire.acp_v1 import updates as wire
 

@@ -13,8 +13,11 @@ from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.mcp import Mcp
 from acp_nvim.protocol.rpc_errors import ConnectionLostError, RpcError
 from acp_nvim.protocol.setup import Setup
-from acp_nvim.session.entities import AgentInfo, Block, Failure, Option, Session, SessionList
+from acp_nvim.session.agent import AgentInfo, SessionList
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import OptionsSet, TurnCancelling, TurnEnded
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v2 import codecs
 from acp_nvim.wire.acp_v2 import connection as wire

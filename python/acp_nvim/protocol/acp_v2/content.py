@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from acp_nvim.protocol.content import absolute, block
-from acp_nvim.session.entities import Change, Diff, TerminalRef, ToolContent, UnknownContent
+from acp_nvim.session.content import Change, Diff, TerminalRef, ToolContent, UnknownContent
 from acp_nvim.text.git_patch import sections
 from acp_nvim.wire.acp_v2 import tools
 from acp_nvim.wire.base import UnknownType

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from acp_nvim import __version__
 from acp_nvim.protocol.acp_v1 import handshake as v1
-from acp_nvim.session.entities import AgentInfo, AuthMethod, Failure
+from acp_nvim.session.agent import AgentInfo, AuthMethod
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v2 import connection as wire
 from acp_nvim.wire.base import Marker

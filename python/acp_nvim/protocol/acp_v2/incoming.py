@@ -12,16 +12,16 @@ from acp_nvim.protocol.elicitation import Elicitations, Waiting
 from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.rpc_errors import method_not_found
-from acp_nvim.session.entities import (
-    Block,
+from acp_nvim.session.asked import (
     CommandSubject,
     Permission,
     PermissionOption,
-    Role,
     Subject,
     ToolSubject,
     UnknownSubject,
 )
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Role
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,

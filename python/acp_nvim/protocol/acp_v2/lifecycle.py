@@ -10,7 +10,8 @@ from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.listing import listing
 from acp_nvim.protocol.setup import Place, Setup
-from acp_nvim.session.entities import AgentInfo, Failure, Session, SessionInfo, SessionList
+from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
+from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import CommandsSet, OptionsSet, ReplayEnded, ReplayStarted, SessionOpened
 from acp_nvim.session.ports import AgentError, Questions, Sink
 from acp_nvim.wire.acp_v2 import codecs

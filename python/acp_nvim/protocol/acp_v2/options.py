@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acp_nvim.session.entities import Choice, Command, Option
+from acp_nvim.session.options import Choice, Command, Option
 from acp_nvim.wire.acp_v2 import session as wire
 from acp_nvim.wire.base import UnknownType
 

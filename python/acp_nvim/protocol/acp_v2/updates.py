@@ -10,7 +10,8 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.protocol.content import block, location
 from acp_nvim.protocol.notices import notice
-from acp_nvim.session.entities import Block, Cost, Plan, PlanEntry, Role, Usage
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Cost, Plan, PlanEntry, Role, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     CompactionAppend,

@@ -18,8 +18,10 @@ from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.adapter import Parts
 from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.rpc import Direction
+from acp_nvim.session.asked import Permission
+from acp_nvim.session.content import Block
 from acp_nvim.session.elicitation import ACCEPT, Action, Content, Reply
-from acp_nvim.session.entities import Block, Item, Note, Permission, Session
+from acp_nvim.session.entities import Item, Note, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened, TurnStarted
 from acp_nvim.session.ports import Agent, CommandLine, RequestError
 from acp_nvim.session.store import Store

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.protocol.acp_v1.bench import Bench, connected
 
 from acp_nvim import __version__
-from acp_nvim.session.entities import AgentInfo, AuthMethod, AuthVariable, Failure
+from acp_nvim.session.agent import AgentInfo, AuthMethod, AuthVariable
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio

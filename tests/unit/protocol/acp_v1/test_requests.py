@@ -8,7 +8,8 @@ import pytest
 from tests.unit.protocol.acp_v1.bench import OPTIONS, opened
 
 from acp_nvim.protocol.acp_v1.permission import subject
-from acp_nvim.session.entities import CommandSubject, PermissionOption, Subject, ToolCall, ToolSubject
+from acp_nvim.session.asked import CommandSubject, PermissionOption, Subject, ToolSubject
+from acp_nvim.session.entities import ToolCall
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from tests.unit.protocol.acp_v1.test_sessions import commands, hello, text
 
 from acp_nvim.protocol import listing
 from acp_nvim.protocol.acp_v1 import lifecycle
-from acp_nvim.session.entities import SessionInfo, SessionList
+from acp_nvim.session.agent import SessionInfo, SessionList
 from acp_nvim.session.events import ReplayEnded
 from acp_nvim.session.ports import AgentError
 

@@ -11,8 +11,10 @@ import pytest
 from tests.unit.protocol.acp_v1.bench import HELLO, Bench, connected, opened
 
 from acp_nvim.protocol.mcp import Mcp
-from acp_nvim.session.entities import AgentInfo, Note, Option
+from acp_nvim.session.agent import AgentInfo
+from acp_nvim.session.entities import Note
 from acp_nvim.session.events import OptionsSet
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio

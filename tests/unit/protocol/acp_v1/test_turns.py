@@ -8,7 +8,8 @@ import anyio
 import pytest
 from tests.unit.protocol.acp_v1.bench import connected, opened
 
-from acp_nvim.session.entities import Block, Failure, Text
+from acp_nvim.session.content import Block, Text
+from acp_nvim.session.entities import Failure
 from acp_nvim.session.events import TurnStarted
 
 pytestmark = pytest.mark.anyio

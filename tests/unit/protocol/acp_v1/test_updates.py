@@ -11,22 +11,8 @@ from msgspec import UNSET
 from tests.unit.protocol.acp_v1.bench import opened
 
 from acp_nvim.protocol.acp_v1.updates import event
-from acp_nvim.session.entities import (
-    Block,
-    Change,
-    Command,
-    Cost,
-    Diff,
-    Location,
-    Message,
-    Note,
-    Option,
-    Plan,
-    PlanEntry,
-    TerminalRef,
-    UnknownContent,
-    Usage,
-)
+from acp_nvim.session.content import Block, Change, Diff, Location, TerminalRef, UnknownContent
+from acp_nvim.session.entities import Cost, Message, Note, Plan, PlanEntry, Usage
 from acp_nvim.session.events import (
     CommandsSet,
     CompactionAppend,
@@ -42,6 +28,7 @@ from acp_nvim.session.events import (
     Unknown,
     UsageSet,
 )
+from acp_nvim.session.options import Command, Option
 from acp_nvim.wire.acp_v1 import codecs
 
 

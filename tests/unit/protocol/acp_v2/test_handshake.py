@@ -8,7 +8,7 @@ import anyio
 import pytest
 from tests.unit.protocol.acp_v2.bench import HELLO, INFO, Bench, connected, opened
 
-from acp_nvim.session.entities import AgentInfo
+from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.protocol.acp_v2.bench import idle, opened, state, terminal, tool
 
-from acp_nvim.session.entities import CommandSubject, ToolSubject, UnknownSubject
+from acp_nvim.session.asked import CommandSubject, ToolSubject, UnknownSubject
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ from tests.unit.protocol.acp_v2.bench import (
 )
 from tests.unit.session.build import timeline
 
-from acp_nvim.session.entities import Option
+from acp_nvim.session.options import Option
 from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio

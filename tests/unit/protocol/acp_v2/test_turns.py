@@ -9,7 +9,7 @@ import pytest
 from tests.unit.protocol.acp_v2.bench import chunk, connected, idle, opened, state, tool, whole
 
 from acp_nvim.protocol.acp_v2 import turns
-from acp_nvim.session.entities import Block
+from acp_nvim.session.content import Block
 from acp_nvim.session.events import TurnEnded, TurnStarted
 
 pytestmark = pytest.mark.anyio

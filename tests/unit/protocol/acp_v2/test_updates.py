@@ -20,16 +20,8 @@ from tests.unit.protocol.acp_v2.bench import (
     wrote,
 )
 
-from acp_nvim.session.entities import (
-    Change,
-    Diff,
-    Location,
-    Note,
-    PlanEntry,
-    TerminalRef,
-    ToolCall,
-    UnknownContent,
-)
+from acp_nvim.session.content import Change, Diff, Location, TerminalRef, UnknownContent
+from acp_nvim.session.entities import Note, PlanEntry, ToolCall
 from acp_nvim.session.terminals import Terminal
 
 pytestmark = pytest.mark.anyio

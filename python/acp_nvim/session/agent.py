@@ -1,0 +1,86 @@
+"""What an agent says of itself while connecting, and of the sessions it knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class AuthVariable:
+    """A variable of the environment in which an agent finds its credentials."""
+
+    name: str
+    label: str | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuthMethod:
+    """A way to log in. ``args`` and ``env``: of a terminal method; ``variables`` and ``link`` of env_var."""
+
+    id: str
+    name: str
+    type: str = "agent"  # agent, terminal, env_var, or unknown to us
+    description: str | None = None
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    variables: tuple[AuthVariable, ...] = ()
+    link: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be used from here: its type is one we know."""
+        return self.type in ("agent", "terminal", "env_var")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """What the agent said of itself while connecting. ``protocol``: acp-v1, acp-v2 or aap.
+
+    ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
+    turns and questions. ``buffers``: it reads and writes files through us, unsaved edits included.
+    """
+
+    protocol: str
+    speaks: str = ""
+    states: bool = False
+    buffers: bool = True
+    name: str | None = None
+    title: str | None = None
+    version: str | None = None
+    auth_methods: tuple[AuthMethod, ...] = ()
+    can_load: bool = False
+    can_resume: bool = False
+    can_list: bool = False
+    can_close: bool = False
+    can_delete: bool = False
+    can_logout: bool = False
+    can_fork: bool = False
+    image: bool = False
+    audio: bool = False
+    embedded_context: bool = False
+    additional_directories: bool = False
+    mcp_stdio: bool = True
+    mcp_http: bool = False
+    mcp_sse: bool = False
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session an agent says it knows: its own id and title, an absolute folder, the time as it sent it."""
+
+    id: str
+    cwd: str
+    title: str | None = None
+    updated_at: str | None = None
+    directories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """``cut``: why there are more than these; None: these are all."""
+
+    sessions: tuple[SessionInfo, ...]
+    cut: str | None = None
