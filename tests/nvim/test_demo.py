@@ -265,7 +265,7 @@ def test_a_login(stage: Stage, start_screen: StartScreen, how: str) -> None:
     demo.press(chat, "1" if how == "As a guest" else "2", PATIENCE, lambda text: "Not now" in text)
     if how == "With a name":
         chat.wait("Your name:")
-        eventually(lambda: chat.mode == "terminal", message=chat.text)
+        chat.wait("-- TERMINAL --")
         chat.keys("Ada<CR>")
     eventually(lambda: "logged in to demo" in transcript(chat), message=chat.text)
     chat.lua("require('acp').send('help')")
