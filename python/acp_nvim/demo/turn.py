@@ -89,7 +89,7 @@ class Turn:
             text = "\n\n" + text
         self._shown = False
         self.session.characters += len(text)
-        for piece in re.findall(r"\s*\S+", text):
+        for piece in re.findall(r"\s*(?:\|[^\n]*|\S+)", text):  # a row of a table is one
             await self.beat(1)
             block = {"type": "text", "text": piece}
             await self.send({"sessionUpdate": kind, "messageId": self._message, "content": block})
