@@ -1,13 +1,7 @@
 --- What the commands of `plugin/acp.lua` do.
 local M = {}
 
----@param ok any
----@param reason string?
-local function tell(ok, reason)
-  if not ok and reason then
-    require('acp.message').warn(reason)
-  end
-end
+local tell = require('acp.message').refused
 
 ---@param args {args: string, bang: boolean, count: integer}
 function M.chat(args)

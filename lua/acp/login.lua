@@ -28,19 +28,9 @@ local LAUNCHER = { '/bin/sh', '-c', 'unset NVIM NVIM_LISTEN_ADDRESS; exec "$@"',
 ---@param title string
 local function dress(win, title)
   local text = require('acp.message').plain(title):gsub('%%', '%%%%')
-  for option, value in pairs({
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    statuscolumn = '',
-    list = false,
-    spell = false,
-    winfixheight = true,
-    winbar = (' login  %s%%=:q ends it '):format(text),
-  }) do
-    api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
-  end
+  local window = require('acp.window')
+  window.set(win, window.plain)
+  window.set(win, { winfixheight = true, winbar = (' login  %s%%=:q ends it '):format(text) })
 end
 
 ---Name the buffer as all of ours are. Neovim keeps the old name in another buffer: that one goes.

@@ -147,6 +147,15 @@ function M.warn(text, details)
   M.show('warning', text, details)
 end
 
+---Say why something was not done, after a function that tells so in its results.
+---@param ok any
+---@param reason string?
+function M.refused(ok, reason)
+  if not ok and reason then
+    M.warn(reason)
+  end
+end
+
 ---@param text string
 function M.info(text)
   M.show('info', text)

@@ -4,6 +4,7 @@
 local M = {}
 
 local api = vim.api
+local set = require('acp.window').set
 
 local SCROLLBACK = 10000 -- lines; each takes some kilobytes of memory while the buffer is open
 
@@ -35,14 +36,6 @@ function M.under_cursor(chat)
     if block.row >= item[1] and block.row <= item[2] then
       return item[3]
     end
-  end
-end
-
----@param win integer
----@param options table<string, any>
-local function set(win, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
 end
 

@@ -41,15 +41,13 @@ end
 
 ---@param win integer
 local function dress(win)
-  for name, value in pairs({
+  require('acp.window').set(win, {
     wrap = false,
     number = false,
     relativenumber = false,
     signcolumn = 'no',
     list = false,
-  }) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
+  })
 end
 
 ---Open the trace of an agent and ask the host for it.

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local tell = require('acp.message').refused
 
 ---@param chat acp.Chat
 ---@param how 'insert'|'append'|'line'
@@ -79,10 +80,7 @@ end
 ---@param choice string
 local function permit(choice)
   return function()
-    local ok, reason = require('acp.question').permit(choice, { key = true })
-    if not ok and reason then
-      require('acp.message').warn(reason)
-    end
+    tell(require('acp.question').permit(choice, { key = true }))
   end
 end
 
@@ -292,10 +290,7 @@ M.all = {
       desc = 'the next mode',
       modes = { 'n', 'i' },
       run = function(chat)
-        local ok, reason = require('acp.options').next_mode(chat)
-        if not ok and reason then
-          require('acp.message').warn(reason)
-        end
+        tell(require('acp.options').next_mode(chat))
       end,
     },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },

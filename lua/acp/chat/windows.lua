@@ -3,25 +3,19 @@
 local M = {}
 
 local api = vim.api
+local set = require('acp.window').set
 local size = require('acp.chat.size')
 
 local PROMPT_LINES = 3
 
 M.position = size.position
 
--- What our windows have, each with local scope. A new window inherits the values of the one it was split
--- from, so everything that could disturb is named here.
+-- What both windows have besides what all of ours have. A new window inherits the values of the one it was
+-- split from, so everything that could disturb is named.
 local both = {
   winfixbuf = true,
   winfixwidth = true,
-  number = false,
-  relativenumber = false,
-  signcolumn = 'no',
-  foldcolumn = '0',
-  statuscolumn = '',
   colorcolumn = '',
-  list = false,
-  spell = false,
   wrap = true,
   linebreak = true,
   breakindent = true,
@@ -49,17 +43,10 @@ local kinds = {
 }
 
 ---@param win integer
----@param options table<string, any>
-local function set(win, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
-end
-
----@param win integer
 ---@param kind 'transcript'|'prompt'
 ---@param chat acp.Chat
 local function dress(win, kind, chat)
+  set(win, require('acp.window').plain)
   set(win, both)
   set(win, kinds[kind])
   vim.w[win].acp_pair, vim.w[win].acp_kind = chat.n, kind

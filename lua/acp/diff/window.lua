@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local set = require('acp.window').set
 
 ---@class acp.DiffSide
 ---@field what string first word of the winbar
@@ -34,14 +35,6 @@ local touched = {
   'winfixbuf',
   'wrap',
 }
-
----@param win integer
----@param options table<string, any>
-local function set(win, options)
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
-end
 
 ---A language server must not take a proposal for a file.
 ---@param buf integer

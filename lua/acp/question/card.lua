@@ -345,9 +345,7 @@ function M.show(question)
     config.border = 'rounded' -- a 'winborder' that cannot hold a title
     win = api.nvim_open_win(buf, false, config)
   end
-  for name, value in pairs(M.options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
+  require('acp.window').set(win, M.options)
   require('acp.chat.show').name_float(win, 'question')
   card = { question = question, buf = buf, win = win, entered = false, count = count, brief = brief }
   watch(card)

@@ -95,9 +95,7 @@ end
 
 ---@param win integer
 function M.dress(win)
-  for name, value in pairs(require('acp.question.card').options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
+  require('acp.window').set(win, require('acp.question.card').options)
 end
 
 ---Rows of the text that are below the window.

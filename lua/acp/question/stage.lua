@@ -45,10 +45,9 @@ local function take_down()
   end
 end
 
----A question is over: nothing of it stays on the screen, and no picker answers it any more.
+---No picker and no card has it any more.
 ---@param question acp.Question
-function M.drop(question)
-  question.token = nil
+local function off_screen(question)
   if picker.question() == question then
     picker.release()
   end
@@ -56,6 +55,13 @@ function M.drop(question)
   if now and now.question == question then
     take_down()
   end
+end
+
+---A question is over: nothing of it stays on the screen, and no picker answers it any more.
+---@param question acp.Question
+function M.drop(question)
+  question.token = nil
+  off_screen(question)
   if form.drop(question, question.answered == true) then
     enter.go_home()
   end
@@ -103,13 +109,7 @@ end
 ---@param question acp.Question
 function M.put_off(question)
   question.put_off, question.wanted = true, nil
-  if picker.question() == question then
-    picker.release()
-  end
-  local now = card.get()
-  if now and now.question == question then
-    take_down()
-  end
+  off_screen(question)
   if form.question() == question then
     local here = require('acp.question.page').focused()
     form.close()

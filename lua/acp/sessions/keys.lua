@@ -1,13 +1,7 @@
 --- The keys of the list of sessions (ui.md section 8).
 local M = {}
 
----@param ok any
----@param reason string?
-local function tell(ok, reason)
-  if not ok and reason then
-    require('acp.message').warn(reason)
-  end
-end
+local tell = require('acp.message').refused
 
 ---@param entry acp.SessionEntry
 ---@return string

@@ -170,14 +170,7 @@ end
 
 local options = {
   wrap = false,
-  number = false,
-  relativenumber = false,
-  signcolumn = 'no',
-  foldcolumn = '0',
-  statuscolumn = '',
   colorcolumn = '',
-  list = false,
-  spell = false,
   cursorline = true,
   winfixheight = true,
   scrollbind = false,
@@ -215,9 +208,9 @@ local function open_window(view)
   api.nvim_buf_set_name(buf, 'acp://sessions')
   local height = vim.o.lines >= 2 * LINES and LINES or math.max(3, math.floor(vim.o.lines / 3))
   local win = api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height })
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
+  local window = require('acp.window')
+  window.set(win, window.plain)
+  window.set(win, options)
   require('acp.sessions.keys').attach(buf)
   vim.bo[buf].filetype = 'acp-sessions'
   vim.bo[buf].modifiable = false
