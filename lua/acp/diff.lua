@@ -54,7 +54,7 @@ end
 
 ---@param question string
 ---@return acp.DiffView?
-function M.of_question(question)
+local function of_question(question)
   for _, view in pairs(views) do
     if view.question == question then
       return view
@@ -132,7 +132,7 @@ end
 ---A question is over, or put off: so is its diff.
 ---@param question string
 function M.close_of(question)
-  local view = M.of_question(question)
+  local view = of_question(question)
   if view then
     M.close(view)
   end
@@ -347,7 +347,7 @@ end
 ---@param path? string
 ---@return boolean
 local function go_to(question, path)
-  local view = question and M.of_question(question)
+  local view = question and of_question(question)
   if not view or (path and view.path ~= path) then
     return false
   end

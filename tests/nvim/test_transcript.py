@@ -75,7 +75,6 @@ def test_lookups(pane: tuple[Screen, Pane]) -> None:
     return rows
     """
     assert screen.lua(walk, view.buf) == [2, 7]
-    assert screen.lua("return require('acp.chat.transcript').buf_of(...)", CHAT) == view.buf
 
 
 def test_the_view_follows_only_at_the_end(pane: tuple[Screen, Pane]) -> None:

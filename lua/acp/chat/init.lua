@@ -160,6 +160,19 @@ local function watch(chat, buf)
   end)
 end
 
+---The head while the agent starts. One block; the host rewrites it when it knows more.
+---@param chat acp.Chat
+local function show_start(chat)
+  local folder = vim.fn.fnamemodify(chat.cwd, ':~')
+  local first = ('%s in %s'):format(chat.agent, folder)
+  local second = 'Starting. You can type already; the prompt is sent when the agent is ready.'
+  require('acp.chat.transcript').set_head(chat.n, { first, second, '' }, {
+    kind = 'head',
+    tail = 1,
+    marks = { { 0, #chat.agent + 4, #first, 'AcpPath' }, { 1, 0, #second, 'AcpNote' } },
+  })
+end
+
 ---Make a chat: its two buffers, with the first lines in them. Does not wait for anything.
 ---@param agent string
 ---@param cwd string
@@ -189,7 +202,7 @@ function M.create(agent, cwd, config, demo, old)
     watch(chat, buf)
   end
   require('acp.chat.transcript').attach(chat.n, chat.buf)
-  M.show_start(chat)
+  show_start(chat)
   require('acp.chat.draft').start(chat)
   chat.open = vim.tbl_extend('force', old or {}, {
     chat = chat.n,
@@ -223,19 +236,6 @@ function M.set_filetypes(chat)
       vim.bo[buf].filetype = filetype
     end
   end
-end
-
----The head while the agent starts. One block; the host rewrites it when it knows more.
----@param chat acp.Chat
-function M.show_start(chat)
-  local folder = vim.fn.fnamemodify(chat.cwd, ':~')
-  local first = ('%s in %s'):format(chat.agent, folder)
-  local second = 'Starting. You can type already; the prompt is sent when the agent is ready.'
-  require('acp.chat.transcript').set_head(chat.n, { first, second, '' }, {
-    kind = 'head',
-    tail = 1,
-    marks = { { 0, #chat.agent + 4, #first, 'AcpPath' }, { 1, 0, #second, 'AcpNote' } },
-  })
 end
 
 ---A chat's buffer was wiped by the user: the session ends with it. What was not sent is for the next chat.

@@ -40,7 +40,7 @@ end
 ---The prompts that wait: those the host has told, and those a host that is starting has not taken yet.
 ---@param n integer
 ---@return string[]
-function M.queued_texts(n)
+local function queued_texts(n)
   local texts = vim.list_extend({}, states[n] and states[n].queue or {})
   if require('acp.host').status().state ~= 'ready' then
     for _, item in ipairs(require('acp.status').raw(n).sent) do
@@ -54,7 +54,7 @@ end
 ---@param n integer
 ---@return integer
 function M.queued(n)
-  return #M.queued_texts(n)
+  return #queued_texts(n)
 end
 
 ---@param chat acp.Chat
@@ -102,7 +102,7 @@ function M.refresh(n)
       virt_text_pos = 'overlay',
     })
   end
-  local queue = M.queued_texts(n)
+  local queue = queued_texts(n)
   if #queue > 0 then
     local icon, rows, width = require('acp.icons').get().queue, {}, cells(chat)
     for i, text in ipairs(queue) do
@@ -283,7 +283,7 @@ function M.unsent(chat)
   if state.at and text == state.history[state.at] then
     text = state.draft -- an older prompt is only looked at
   end
-  local texts = M.queued_texts(chat.n)
+  local texts = queued_texts(chat.n)
   if text:find('%S') then
     table.insert(texts, text)
   end

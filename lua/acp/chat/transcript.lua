@@ -16,14 +16,6 @@ M.block_at = blocks.at
 M.blocks = blocks.each
 M.link_at = blocks.link_at
 
----The buffer of a chat.
----@param chat integer
----@return integer?
-function M.buf_of(chat)
-  local t = blocks.of_chat(chat)
-  return t and t.buf
-end
-
 ---Have rows drawn again whose text is the same.
 ---@param t acp.Transcript
 ---@param first integer
@@ -293,6 +285,17 @@ function M.set_head(chat, lines, deco)
   M.frame({ { chat, { { 'set', 0, lines, deco } } } })
 end
 
+---Forget a chat's transcript. Its buffer is left as it is.
+---@param chat integer
+local function detach(chat)
+  local t = blocks.of_chat(chat)
+  if t then
+    blocks.forget(t)
+    spin.forget(chat)
+    pcall(api.nvim_del_augroup_by_name, 'acp.transcript.' .. t.buf)
+  end
+end
+
 ---Make a buffer the transcript of a chat.
 ---@param chat integer
 ---@param buf integer
@@ -323,20 +326,9 @@ function M.attach(chat, buf)
     group = group,
     buffer = buf,
     callback = function()
-      M.detach(chat)
+      detach(chat)
     end,
   })
-end
-
----Forget a chat's transcript. Its buffer is left as it is.
----@param chat integer
-function M.detach(chat)
-  local t = blocks.of_chat(chat)
-  if t then
-    blocks.forget(t)
-    spin.forget(chat)
-    pcall(api.nvim_del_augroup_by_name, 'acp.transcript.' .. t.buf)
-  end
 end
 
 return M

@@ -107,6 +107,18 @@ local function put(win, buf)
   api.nvim_win_set_buf(win, buf)
 end
 
+---@param chat acp.Chat
+---@param win integer
+local function restore_view(chat, win)
+  api.nvim_win_call(win, function()
+    if chat.view then
+      vim.fn.winrestview(chat.view)
+    else
+      vim.cmd('keepjumps normal! Gzb')
+    end
+  end)
+end
+
 ---The windows of another chat of this tab page become those of this chat. The other one goes on, hidden.
 ---@param chat acp.Chat
 ---@return {transcript: integer?, prompt: integer?}
@@ -120,7 +132,7 @@ local function take_over(chat)
       put(pair.prompt, chat.prompt)
       dress(pair.transcript, 'transcript', chat)
       dress(pair.prompt, 'prompt', chat)
-      M.restore_view(chat, pair.transcript)
+      restore_view(chat, pair.transcript)
       M.fit(chat)
       return pair
     end
@@ -161,7 +173,7 @@ function M.open(chat, focus)
     -- Only now: the prompt's split takes its room from a window that may give some.
     set(shown.transcript, { winfixheight = where == 'below' })
     M.fit(chat)
-    M.restore_view(chat, shown.transcript)
+    restore_view(chat, shown.transcript)
     size.note(shown, where)
   end
   if focus then
@@ -170,18 +182,6 @@ function M.open(chat, focus)
     api.nvim_set_current_win(home)
   end
   M.watch()
-end
-
----@param chat acp.Chat
----@param win integer
-function M.restore_view(chat, win)
-  api.nvim_win_call(win, function()
-    if chat.view then
-      vim.fn.winrestview(chat.view)
-    else
-      vim.cmd('keepjumps normal! Gzb')
-    end
-  end)
 end
 
 ---The transcript is at its end, in every window, and follows it again: the user has sent something.

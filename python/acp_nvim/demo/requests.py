@@ -258,10 +258,6 @@ def _mode(found: re.Match[str]) -> Action:
     return Mode("read" if word in ("plan", "only") else word)
 
 
-def _called(found: re.Match[str]) -> Action:
-    return Name(_bare(found[1]))
-
-
 def _conflict(found: re.Match[str]) -> Action:
     return Conflict(_name(found[1]), float(found[2]) if found[2] else None)
 

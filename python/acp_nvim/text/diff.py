@@ -128,19 +128,6 @@ def diff_lines(old: list[str], new: list[str]) -> LineDiff:
     return LineDiff(old, new, tuple(_merged(_changes(old, new))))
 
 
-def apply_hunks(old: Sequence[str], hunks: Sequence[Hunk], new: Sequence[str]) -> list[str]:
-    """Rebuild the new side from the old one and the hunks."""
-    result: list[str] = []
-    at = 0
-    for hunk in hunks:
-        for change in hunk.changes:
-            result.extend(old[at : change.a])
-            result.extend(new[change.c : change.d])
-            at = change.b
-    result.extend(old[at:])
-    return result
-
-
 def spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     """The parts of two lines that differ, as byte columns of each (C20). Whole lines when very long."""
     if len(old) + len(new) > MAX_SPAN_CHARS:

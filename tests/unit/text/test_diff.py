@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from acp_nvim.text import diff as module
 from acp_nvim.text.diff import (
     NO_NEWLINE,
+    Hunk,
     LineDiff,
-    apply_hunks,
     count_patch,
     diff,
     diff_lines,
@@ -22,6 +23,19 @@ from acp_nvim.text.diff import (
 )
 
 some_lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "x\r\n", "y"]), max_size=30)
+
+
+def apply_hunks(old: Sequence[str], hunks: Sequence[Hunk], new: Sequence[str]) -> list[str]:
+    """Rebuild the new side from the old one and the hunks."""
+    result: list[str] = []
+    at = 0
+    for hunk in hunks:
+        for change in hunk.changes:
+            result.extend(old[at : change.a])
+            result.extend(new[change.c : change.d])
+            at = change.b
+    result.extend(old[at:])
+    return result
 
 
 def unified(old: str, new: str, context: int = 3) -> list[str]:
