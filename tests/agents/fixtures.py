@@ -76,6 +76,8 @@ class ScriptedAgent:
         for row in self.rows():
             if row.get("event") == "start":
                 checked = Outgoing()
+            if row.get("event") == "speaks":
+                checked.heard({"id": row["id"], "result": {"protocolVersion": row["version"]}})
             if "raw" in row:
                 found.append(f"not JSON: {row['raw']}")
             if "msg" in row:

@@ -21,6 +21,7 @@ Plays run side by side, each in a thread. An action is an object whose first key
 ``{"raw": TEXT}``  ``{"hex": DIGITS}``        bytes as they are; with ``"times": N`` that often
 ``{"split": MESSAGE, "at": [BYTE, ...], "ms": N}``   one line in several writes, N ms apart
 ``{"sleep": MS}``  ``{"stderr": TEXT}`` (``"times": N``)
+``{"if": {FIELD: VALUE}, "do": [ACTION, ...]}``   if the message's parameters are so, instead of what follows
 ``{"loop": N, "do": [ACTION, ...]}``          ``{i}`` in texts is 1, 2, ...
 ``{"write": PATH, "text": TEXT}``             change a file on disk
 ``{"fork": SECONDS, "session": BOOL, "stubborn": BOOL}``   a sleeping child; in its own session; ignores TERM
@@ -149,6 +150,12 @@ class Player:
     def play(self, actions: list[Json], context: Json) -> None:
         try:
             for action in actions:
+                if "if" in action:
+                    params = (context.get("message") or {}).get("params") or {}
+                    if all(params.get(name) == value for name, value in action["if"].items()):
+                        self.play(action["do"], context)
+                        return
+                    continue
                 self.act(action, context)
         except BrokenPipeError:
             self.log(event="broken pipe")
@@ -160,6 +167,8 @@ class Player:
         times = int(action.get("times", 1))
         match name:
             case "reply":
+                if isinstance(value, dict) and "protocolVersion" in value:
+                    self.log(event="speaks", version=value["protocolVersion"], id=ident)
                 self.line({"jsonrpc": "2.0", "id": ident, "result": value})
             case "error":
                 self.line({"jsonrpc": "2.0", "id": ident, "error": value})

@@ -19,7 +19,7 @@ from acp_nvim.service.roots import inside
 from acp_nvim.service.terminals import TerminalService
 from acp_nvim.session.asked import Permission
 from acp_nvim.session.entities import Failure, Item, Session
-from acp_nvim.session.events import Event
+from acp_nvim.session.events import Event, TurnEnded, TurnStarted
 from acp_nvim.session.store import Store
 from acp_nvim.view.follow import Follow
 from acp_nvim.view.frames import Frames
@@ -317,11 +317,16 @@ class App:
         permission = self._settings.get("permission")
         return isinstance(permission, dict) and permission.get("terminal") == "ask"
 
-    def _touch(self, session: Session, _event: Event, touched: Sequence[Item]) -> None:
+    def _touch(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
         chat = self._registry.of(session)
-        if chat is not None and touched:
+        if chat is None:
+            return
+        if touched:
             chat.transcript.touch(touched)
             self._frames.wake()
+        if isinstance(event, TurnStarted | TurnEnded) and not (chat.queue.sending or chat.closed):
+            # Work of the agent's own: no prompt of ours waits for its end.
+            chat.queue.began() if isinstance(event, TurnStarted) else self._spawn(chat.queue.ended)
 
     async def _diff(self, request: payloads.ShowDiff) -> None:
         chat = self._registry.get(request.chat)

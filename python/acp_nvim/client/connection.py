@@ -41,6 +41,7 @@ class Connection:
         self.on_lost: Callable[[Failure], Awaitable[None]] | None = None
         self.ready_after = 0.0  # seconds the last start took
         self.restarts = 0
+        self.older = False  # it was found to know only the oldest version of its protocol (auto)
         self.restarting = False  # the old process is ended to make room for a new one
         self._services = services
         self._life: Life | None = None
@@ -75,6 +76,7 @@ class Connection:
         if again:
             self.restarts += 1
             self.restarting = True
+            self.older = False
         if self._life is not None:
             await self._life.stop()
         await self._ended.wait()

@@ -12,9 +12,9 @@ import anyio
 
 from acp_nvim.process.environment import clean_environment
 from acp_nvim.process.spawn import AgentProcess, LaunchError
-from acp_nvim.protocol.acp_v1 import AcpV1
 from acp_nvim.protocol.adapter import Parts
 from acp_nvim.protocol.channel import Channel
+from acp_nvim.protocol.negotiation import Client, Dialect, Negotiation, OlderError
 from acp_nvim.protocol.rpc_errors import GONE
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
@@ -46,10 +46,11 @@ class LocalAgent:
         self._services = services
         self._launch = launch
         self._process: AgentProcess | None = None
-        self._adapter: AcpV1 | None = None
+        self._adapter: Client | None = None
         self._stopping = False
         self._ready = False
         self._refused: Failure | None = None  # why the handshake failed
+        self._older = False  # it has to be started again, and asked for the older version
         self._launching: anyio.CancelScope | None = None
         self._since = 0.0  # when it began
 
@@ -58,16 +59,45 @@ class LocalAgent:
         self._since = self._services.clock()
         if self._stopping:
             return stopped(self._agent)
+        launch: Launch | None = None
         with anyio.CancelScope() as self._launching:
             launch = await self._launch()
             self.variables = frozenset(
                 name for name, value in {**clean_environment(os.environ), **launch.env}.items() if value
             )
+        self._launching = None
+        if launch is None:
+            return stopped(self._agent)
+        dialect = self._dialect()
+        reason = await self._speak(launch, dialect, ready)
+        if self._older and not self._stopping:
+            await self._end_process()
+            self._connection.older = True
+            reason = await self._speak(launch, "acp-v1", ready)
+        if self._process is None:
+            return stopped(self._agent)
+        return self._refused or await self._why_lost(reason)
+
+    def _dialect(self) -> Dialect:
+        """What the settings say; an agent that was found to know only the older version is asked for that."""
+        match self._config.protocol:
+            case "auto" if not self._connection.older:
+                return "auto"
+            case "acp-v2":
+                return "acp-v2"
+            case _:
+                return "acp-v1"
+
+    async def _speak(self, launch: Launch, dialect: Dialect, ready: Ready) -> str:
+        """One process, from its start to the end of the connection; returns why that ended."""
+        if self._stopping:
+            return ""
+        with anyio.CancelScope() as self._launching:
             self._process = await self._start_process(launch)
         self._launching = None
         process = self._process
         if process is None:
-            return stopped(self._agent)
+            return ""
         channel = Channel(StdioTransport(process.stdout, process.stdin), self._connection.trace.record)
         parts = Parts(
             sink=self._services.sink,
@@ -84,12 +114,12 @@ class LocalAgent:
             mask=self._services.secrets.mask_all,
             directories=self._config.directories if isinstance(self._config.directories, list) else [],
         )
-        adapter = AcpV1(channel, parts)
+        negotiation = Negotiation(channel, parts, dialect)
         async with anyio.create_task_group() as group:
-            group.start_soon(self._handshake, adapter, ready)
-            reason = await adapter.run()
+            group.start_soon(self._handshake, negotiation, channel, ready)
+            reason = await negotiation.run()
             group.cancel_scope.cancel()
-        return self._refused or await self._why_lost(reason)
+        return reason
 
     async def stop(self) -> None:
         """Stdin first, then signals to everything it started. Returns when it is gone."""
@@ -103,9 +133,13 @@ class LocalAgent:
 
     async def end(self) -> None:
         """Its last descendants are ended, too."""
+        await self._end_process()
+        self._adapter = None
+
+    async def _end_process(self) -> None:
         if self._process is not None:
             await self._process.stop()
-        self._process = self._adapter = None
+        self._process = None
 
     async def _start_process(self, launch: Launch) -> AgentProcess:
         connection = self._connection
@@ -135,9 +169,14 @@ class LocalAgent:
         install = "" if "/" in program else f", or install {program}"
         return f"{setting}{install}; then :AcpRestart"
 
-    async def _handshake(self, adapter: AcpV1, ready: Ready) -> None:
+    async def _handshake(self, negotiation: Negotiation, channel: Channel, ready: Ready) -> None:
         try:
-            info = await adapter.connect()
+            adapter = await negotiation.connect()
+        except OlderError as error:
+            self._older = True
+            self._connection.trace.record("note", b"", f"{error.why}; it is started again for version 1")
+            await channel.close()
+            return
         except AgentError as error:
             if error.failure.kind != "transport":
                 self._refused = replace(
@@ -145,8 +184,9 @@ class LocalAgent:
                     message=f"{self._agent} cannot be used: {error.failure.message}",
                     remedy=error.failure.remedy or ":AcpRestart tries again; :AcpTrace has the full answer",
                 )
-            await adapter.close()
+            await channel.close()
             return
+        info = adapter.known()
         for method in info.auth_methods:
             self._services.secrets.add(value for _, value in method.env)
         self._adapter = adapter

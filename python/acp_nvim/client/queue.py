@@ -23,6 +23,7 @@ class Queue:
     def __init__(self, chat: Chat) -> None:
         self.seen = 0  # number of the last send that was handled
         self.over = anyio.Event()  # set when the turn is over
+        self.sending = False  # a prompt is out, and its turn has not ended
         self._chat = chat
         self._prompts: list[Prompt] = []
         self._wake = anyio.Event()
@@ -88,13 +89,32 @@ class Queue:
             await self._wake.wait()
             self._wake = anyio.Event()
             while self._prompts and chat.agent is not None and chat.held is None and not chat.closed:
+                if chat.session.turn is not None:
+                    break  # work of the agent's own: its end wakes us (V2-54)
                 await self._turn(chat.agent, self._prompts.pop(0))
+
+    def began(self) -> None:
+        """The agent works without a prompt (V2-62)."""
+        self.over = anyio.Event()
+        self.show()
+
+    async def ended(self) -> None:
+        """A turn has ended that no prompt had begun: what follows a turn follows it, too."""
+        chat = self._chat
+        turn = chat.session.turns[-1]
+        self.over.set()
+        await chat.wiring.announcer.check_files(chat, None)
+        await chat.wiring.frames.settle(chat.n)
+        self.show()
+        chat.wiring.announcer.turn_ended(chat, turn)
+        self._wake.set()
 
     async def _turn(self, agent: Agent, prompt: Prompt) -> None:
         chat = self._chat
         store, session = chat.wiring.store, chat.session
         blocks = prompt.blocks(bool(agent.info and agent.info.embedded_context))
         self.over = anyio.Event()
+        self.sending = True
         store.apply(session, TurnStarted(tuple(blocks)))
         for each in self._prompts:
             each.waited = True
@@ -103,6 +123,7 @@ class Queue:
             group.start_soon(chat.stall.watch)
             await agent.prompt(session, blocks)
             group.cancel_scope.cancel()
+        self.sending = False
         self.over.set()
         turn = session.turns[-1]
         # What was sent after its end was sent in the knowledge of how it ended: it goes out.
@@ -111,7 +132,7 @@ class Queue:
             chat.agent, chat.failure = None, turn.error
         await chat.wiring.announcer.check_files(chat, None)
         await chat.wiring.frames.settle(chat.n)
-        if turn.error is not None and turn.error.kind == "auth":
+        if turn.error is not None and (turn.error.kind == "auth" or turn.error.unsent):
             self._prompts.insert(0, prompt)
             unsent.insert(0, prompt)
             chat.hold(turn.error)

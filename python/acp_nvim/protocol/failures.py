@@ -12,11 +12,13 @@ from acp_nvim.wire.tolerant import WireError
 AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
 CANCELLED = -32800
+UNSUPPORTED_VERSION = -32022
 
 KINDS = {
     AUTH_REQUIRED: "auth",
     NOT_FOUND: "not_found",
     CANCELLED: "cancelled",
+    UNSUPPORTED_VERSION: "unsupported",
     -32601: "unsupported",
     -32602: "invalid",
 }

@@ -15,6 +15,7 @@ from .block import Drawn, Fold, Lines, Segment, link
 from .content import as_json, block_line, hidden
 from .look import Look, duration, plural
 
+GIVEN_BACK = "Your text is back in the prompt."
 #: Seconds under which a turn's time is not worth saying.
 SHORT_TURN = 2.0
 #: Lines of an error's details: the end of stderr, or what the agent sent as data.
@@ -45,7 +46,15 @@ def draw_end(end: TurnEnd, session: Session, look: Look) -> Drawn:
         return drawn
     words, group = _words(end, session, look)
     drawn.put((f"{look.icons.rule} {words}", group))
+    if turn.error is not None and turn.error.unsent:
+        drawn.put_body(_not_taken(), "output", look.icons)
     return drawn
+
+
+def _not_taken() -> Lines:
+    body = Lines()
+    body.put((f"The prompt was not taken into the conversation. {GIVEN_BACK}", "AcpNote"))
+    return body
 
 
 def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
@@ -97,12 +106,14 @@ def _error(drawn: Drawn, stop: str, failure: Failure, look: Look) -> None:
         return
     title = failure_title(failure)
     if failure.kind != "auth":
-        title = f"{'connection lost' if stop == 'lost' else 'error'}: {title}"
+        kind = "connection lost" if stop == "lost" else "not sent" if failure.unsent else "error"
+        title = f"{kind}: {title}"
         if stop == "error" and failure.code is not None and str(failure.code) not in title:
             title += f" ({failure.code})"
     drawn.put((f"{look.icons.failed} {title}", "AcpError"))
     body = Lines()
-    for line in failure_lines(failure, look.agent, lost=stop == "lost"):
+    given_back = failure.unsent and failure.kind != "auth"  # with a login it is sent again
+    for line in failure_lines(failure, look.agent, lost=stop == "lost", given_back=given_back):
         put_remedy(body, line)
     drawn.put_body(body, "output", look.icons)
 
@@ -121,7 +132,7 @@ def failure_lines(failure: Failure, agent: str, *, lost: bool = False, given_bac
     if failure.kind == "auth" and failure.message.lower().rstrip(".!") not in _AUTH_WORDS:
         lines = [one_line(failure.message), *lines]
     if given_back:
-        lines.append("Your text is back in the prompt.")
+        lines.append(GIVEN_BACK)
     if failure.kind == "slow":
         return lines
     kind = "transport" if lost else "limit" if failure.code == 429 else failure.kind

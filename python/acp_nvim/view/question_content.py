@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from acp_nvim.session.asked import CommandSubject, PathSubject, Permission
+from acp_nvim.session.asked import CommandSubject, PathSubject, Permission, UnknownSubject
 from acp_nvim.session.content import Block, Diff, UnknownContent
 from acp_nvim.session.elicitation import Elicitation
 from acp_nvim.session.entities import ToolCall
@@ -113,6 +113,8 @@ def _tool(question: Question, permission: Permission, call: ToolCall, look: Look
             question.put((_WHY["outside"], "AcpWarn"))
     put_text(question, facts.texts(call, whole=True), "")
     _raw(question, call.raw_input)
+    if isinstance(permission.subject, UnknownSubject):
+        _raw(question, permission.subject.raw)
     _others(question, call)
     _words(question, permission, call, look)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import Raw
+
 from acp_nvim.protocol.adapter import Adapter, Parts, not_open
 from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.content import UnsupportedBlockError, prompt_blocks
@@ -63,16 +65,17 @@ class AcpV2(Adapter[LinkV2]):
 
     async def connect(self) -> AgentInfo:
         """Negotiate, once per connection, before anything else (V2-01, V2-10)."""
-        await self.ask("initialize", handshake.request(), codecs.INITIALIZED, self.connected)
+        await self.ask("initialize", handshake.request(), codecs.ANY, self.connected)
         return self.known()
 
-    def connected(self, response: wire.InitializeResponse) -> AgentInfo:
+    def connected(self, answer: Raw) -> None:
         """Take the agent's answer to ``initialize``. Raises AgentError for a version that is not ours."""
-        handshake.check_version(response.protocol_version)
+        note = self._peer.note
+        handshake.check_version(codecs.VERSION.decode(answer, note).protocol_version)
+        response = codecs.INITIALIZED.decode(answer, note)
         self._channel.handler = self.incoming
         self._peer.null_ids = False
         self.info = handshake.info(response)
-        return self.info
 
     async def authenticate(self, method_id: str) -> None:
         """Log in by a method of type agent, with exactly its id (V2-26, V2-27)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Raw
+
 from ..decode import Codec
 from .connection import Empty, InitializeResponse, UnsupportedVersion, Versioned
 from .elicitation import CompleteElicitationNotification, CreateElicitationRequest
@@ -16,6 +18,7 @@ from .tools import RequestPermissionRequest
 from .updates import UpdateSessionNotification
 
 # Results of our requests.
+ANY = Codec[Raw](Raw)
 VERSION = Codec[Versioned](Versioned)
 UNSUPPORTED = Codec[UnsupportedVersion](UnsupportedVersion)
 INITIALIZED = Codec[InitializeResponse](InitializeResponse)

@@ -146,7 +146,7 @@ async def test_without_methods_there_is_no_logout() -> None:
 
 @pytest.mark.req("V2-30", "V2-155")
 @pytest.mark.parametrize(
-    ("code", "kind"), [(-32000, "auth"), (-32602, "invalid"), (-32022, "generic"), (-31999, "generic")]
+    ("code", "kind"), [(-32000, "auth"), (-32602, "invalid"), (-32022, "unsupported"), (-31999, "generic")]
 )
 async def test_errors_of_requests(code: int, kind: str) -> None:
     async with connected() as bench:
