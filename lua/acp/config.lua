@@ -22,6 +22,7 @@ local M = {}
 ---@class acp.Config
 ---@field default_agent? string
 ---@field python? string
+---@field protocol 'acp-v1'|'acp-v2'|'auto' of agents that do not say
 ---@field agents table<string, acp.AgentConfig>
 ---@field permission {ui: string, open: string, dismiss: string, terminal: 'allow'|'ask', rules: table}
 ---@field follow {enabled: boolean}
@@ -37,6 +38,7 @@ local M = {}
 local function defaults()
   return {
     agents = {},
+    protocol = 'acp-v1', -- version 2 is a preview
     permission = { ui = 'auto', open = 'chat', dismiss = 'keep', terminal = 'allow', rules = {} },
     follow = { enabled = false },
     diff = { layout = 'auto' },
@@ -147,11 +149,9 @@ function M.agents()
   return list
 end
 
----The settings of one agent, the user's over the catalog's (variables of the environment one by one); nil if
----there is no such agent.
 ---@param name string
 ---@return acp.AgentConfig?
-function M.agent(name)
+local function merged(name)
   local own, known = M.get().agents[name], require('acp.catalog').all()[name]
   if name == M.DEMO and not own then
     return {}
@@ -172,6 +172,15 @@ function M.agent(name)
   local settled = known.note_unless and ((own.env or {})[known.note_unless] or vim.env[known.note_unless])
   agent.note = not settled and known.note or nil
   return agent
+end
+
+---The settings of one agent, the user's over the catalog's (variables of the environment one by one); nil if
+---there is no such agent.
+---@param name string
+---@return acp.AgentConfig?
+function M.agent(name)
+  local agent = merged(name)
+  return agent and vim.tbl_extend('keep', agent, { protocol = M.get().protocol })
 end
 
 ---The same names in the order in which they help: what can be started, then the rest.

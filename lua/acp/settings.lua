@@ -253,6 +253,7 @@ function M.check(settings)
   local taken = record({
     default_agent = of('string'),
     python = of('string', 'a string (the path of an interpreter)'),
+    protocol = one_of('acp-v1', 'acp-v2', 'auto'),
     agents = map('^[%w_.-]+$', 'names of agents are made of letters, digits and _ . -', agent),
     permission = record({
       ui = one_of('auto', 'select', 'float'),

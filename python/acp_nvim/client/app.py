@@ -324,9 +324,10 @@ class App:
         if touched:
             chat.transcript.touch(touched)
             self._frames.wake()
-        if isinstance(event, TurnStarted | TurnEnded) and not (chat.queue.sending or chat.closed):
-            # Work of the agent's own: no prompt of ours waits for its end.
-            chat.queue.began() if isinstance(event, TurnStarted) else self._spawn(chat.queue.ended)
+        if isinstance(event, TurnStarted) and not event.prompt:
+            chat.queue.began()
+        elif isinstance(event, TurnEnded) and not chat.queue.ended_own():
+            self._spawn(chat.queue.ended, session.turns[-1])
 
     async def _diff(self, request: payloads.ShowDiff) -> None:
         chat = self._registry.get(request.chat)

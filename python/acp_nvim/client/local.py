@@ -178,7 +178,9 @@ class LocalAgent:
             await channel.close()
             return
         except AgentError as error:
-            if error.failure.kind != "transport":
+            if error.failure.kind in ("transport", "cancelled"):
+                self._refused = error.failure  # it knows better than the reader how it ended
+            else:
                 self._refused = replace(
                     error.failure,
                     message=f"{self._agent} cannot be used: {error.failure.message}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from acp_nvim.session.entities import Note
+from acp_nvim.session.entities import Note, Turn
 from acp_nvim.session.events import TurnStarted
 from acp_nvim.session.ports import Agent
 
@@ -23,7 +23,7 @@ class Queue:
     def __init__(self, chat: Chat) -> None:
         self.seen = 0  # number of the last send that was handled
         self.over = anyio.Event()  # set when the turn is over
-        self.sending = False  # a prompt is out, and its turn has not ended
+        self._sending = False  # a prompt is out, and its turn has not ended
         self._chat = chat
         self._prompts: list[Prompt] = []
         self._wake = anyio.Event()
@@ -98,10 +98,14 @@ class Queue:
         self.over = anyio.Event()
         self.show()
 
-    async def ended(self) -> None:
+    def ended_own(self) -> bool:
+        """A turn has ended: was it that of a prompt of ours?"""
+        mine, self._sending = self._sending, False
+        return mine
+
+    async def ended(self, turn: Turn) -> None:
         """A turn has ended that no prompt had begun: what follows a turn follows it, too."""
         chat = self._chat
-        turn = chat.session.turns[-1]
         self.over.set()
         await chat.wiring.announcer.check_files(chat, None)
         await chat.wiring.frames.settle(chat.n)
@@ -113,9 +117,10 @@ class Queue:
         chat = self._chat
         store, session = chat.wiring.store, chat.session
         blocks = prompt.blocks(bool(agent.info and agent.info.embedded_context))
-        self.over = anyio.Event()
-        self.sending = True
+        over = self.over = anyio.Event()
+        self._sending = True
         store.apply(session, TurnStarted(tuple(blocks)))
+        turn = session.turns[-1]
         for each in self._prompts:
             each.waited = True
         self.show()
@@ -123,9 +128,7 @@ class Queue:
             group.start_soon(chat.stall.watch)
             await agent.prompt(session, blocks)
             group.cancel_scope.cancel()
-        self.sending = False
-        self.over.set()
-        turn = session.turns[-1]
+        over.set()
         # What was sent after its end was sent in the knowledge of how it ended: it goes out.
         unsent = [each for each in self._prompts if each.waited] if turn.stop in ("error", "lost") else []
         if turn.stop == "lost" and chat.agent is agent:
