@@ -230,7 +230,6 @@ function launch()
     settings = require('acp.config').for_host(),
     version = ('%d.%d.%d'):format(version.major, version.minor, version.patch),
     icons = require('acp.icons').kind(),
-    root = root,
     cache = vim.fn.stdpath('cache'),
     seq = seq,
   })

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.plugin import ROOT, Neovim, StartNvim, StartScreen, eventually, kill, marked
+from tests.plugin import Neovim, StartNvim, StartScreen, eventually, kill, marked
 
 RECORD = """
 local sent, notify = {}, vim.rpcnotify
@@ -64,8 +64,7 @@ def test_hello_comes_first_and_says_what_the_host_must_know(recorded: Neovim) ->
     event(recorded, "trace", agent="x", buf=1)
     [hello] = sent(recorded)
     assert hello[0] == "acp:hello"
-    assert set(hello[1]) == {"settings", "version", "icons", "root", "cache", "seq"}
-    assert hello[1]["root"] == str(ROOT)
+    assert set(hello[1]) == {"settings", "version", "icons", "cache", "seq"}
     assert hello[1]["icons"] in {"unicode", "ascii"}
     assert hello[1]["seq"] == 1
     version = recorded.lua("local v = vim.version() return ('%d.%d.%d'):format(v.major, v.minor, v.patch)")

@@ -17,7 +17,6 @@ class Hello(msgspec.Struct):
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     version: str = ""
     icons: Literal["unicode", "ascii"] = "unicode"
-    root: str = ""
     seq: int = 0
 
 
