@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.nvim.cases.kit import END, PASSIVE, ask
-from tests.nvim.test_options import ALL, with_options
+from tests.nvim.options_kit import ALL, with_options
 from tests.nvim.trouble import Chat, change, open_chat, ready_chat
 from tests.plugin import StartScreen, eventually
 

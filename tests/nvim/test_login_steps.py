@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.login_kit import METHODS, WANTED, hello, used
+from tests.nvim.options_kit import MODE, having, set_requests
 from tests.nvim.sessions_kit import ALL, HISTORY, Desk, entry, sessions
-from tests.nvim.test_options import MODE, having, set_requests
 from tests.nvim.trouble import ready_chat
 from tests.plugin import StartScreen
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.cases.kit import END
-from tests.nvim.test_options import ALL, MODE, MODEL, MODELS, MODES, having, set_requests, with_options
+from tests.nvim.options_kit import ALL, MODE, MODEL, MODELS, MODES, having, set_requests, with_options
 from tests.nvim.trouble import kill_agent, open_chat, ready_chat
 from tests.plugin import StartScreen
 
