@@ -206,7 +206,7 @@ function M.trace(args)
   elseif not require('acp.config').agent(name) then
     return tell(nil, ("there is no agent '%s'; :AcpTrace <Tab> lists them"):format(name))
   end
-  require('acp.trace').open_for(name)
+  tell(require('acp.trace').open_for(name))
 end
 
 ---@param args {args: string}
@@ -217,7 +217,7 @@ end
 
 ---@param args {args: string, fargs: string[], bang: boolean}
 function M.install(args)
-  require('acp.install').run(args)
+  tell(require('acp.install').run(args))
 end
 
 ---@return string[] paths whose change the current chat can show

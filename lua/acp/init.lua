@@ -118,6 +118,10 @@ function M.diff(path)
   if not chat then
     return nil, 'there is no chat'
   end
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   local request = { chat = chat.n } ---@type acp.DiffRequest
   if path and path ~= '' then
     request.path = require('acp.diff.request').absolute(chat, path)

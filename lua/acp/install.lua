@@ -216,16 +216,23 @@ end
 
 ---`:AcpInstall [agent…]`: make or renew the environment; with names only tell how to get these agents.
 ---@param args? {fargs: string[]}
+---@return boolean|nil
+---@return string? reason
 function M.run(args)
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   local names = args and args.fargs or {}
   show()
   if #names > 0 then
-    return draw(agent_lines(names))
+    draw(agent_lines(names))
+  elseif state.running then
+    draw(state.lines)
+  else
+    M.start()
   end
-  if state.running then
-    return draw(state.lines)
-  end
-  M.start()
+  return true
 end
 
 ---Take the offer from the screen.

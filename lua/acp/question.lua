@@ -192,6 +192,10 @@ function M.pick(id)
   if not question then
     return nil, 'this question is not open any more'
   end
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   stage.pick(question)
   return true
 end

@@ -52,7 +52,13 @@ end
 
 ---Open the trace of an agent and ask the host for it.
 ---@param agent string
+---@return boolean|nil
+---@return string? reason
 function M.open_for(agent)
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   vim.cmd('stopinsert')
   local buf = scratch(('acp://%s/trace'):format(agent), 'acp-trace')
   local win = vim.fn.win_findbuf(buf)[1]
@@ -76,6 +82,7 @@ function M.open_for(agent)
     end)
   end
   require('acp.host').event('trace', { agent = agent, buf = buf })
+  return true
 end
 
 ---The host fills the buffer. The cursor goes to the newest message the first time.

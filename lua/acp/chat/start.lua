@@ -153,8 +153,9 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.show(opts, done)
-  if vim.fn.getcmdwintype() ~= '' then
-    require('acp.message').error('close the command-line window first (<C-c>)')
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    require('acp.message').error(obstacle)
     return nil
   end
   local registry, focus = require('acp.chat'), opts.focus ~= false

@@ -44,6 +44,10 @@ function M.list(chat)
   if not trail then
     return nil, 'nothing was followed yet in this chat; :AcpFollow on'
   end
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   local plain, items = require('acp.message').plain, {}
   for _, stop in ipairs(trail) do
     local text = ('%s  %s'):format(stop.time, stop.verb)

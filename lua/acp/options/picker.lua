@@ -104,7 +104,7 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.open(chat, id)
-  local reason = options.obstacle(chat)
+  local reason = options.obstacle(chat) or require('acp.cmdwin').obstacle()
   if reason or not chat then
     return nil, reason
   end

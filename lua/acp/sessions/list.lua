@@ -226,10 +226,8 @@ end
 ---@return string? reason
 function M.open(opts)
   opts = opts or {}
-  if vim.fn.getcmdwintype() ~= '' then
-    return nil, 'close the command-line window first (<C-c>)'
-  end
-  local problem = opts.agent and require('acp.chat.start').obstacle(opts.agent)
+  local problem = require('acp.cmdwin').obstacle()
+    or opts.agent and require('acp.chat.start').obstacle(opts.agent)
   if problem then
     return nil, problem
   end
