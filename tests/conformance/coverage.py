@@ -1,8 +1,9 @@
-"""The table acp_v1.md: which tests hold which requirement. ``make conformance`` writes it.
+"""The tables acp_v1.md, acp_v2.md: which tests hold which requirement. ``make conformance`` writes them.
 
-The ids stand in requirements_v1.toml; what is not built stands, with a reason, in not_applicable.toml. A test
-holds a requirement by its marker ``req``. Tests that do not run in every ``make test`` do not count: those
-with a marker skip, skipif, long or agents. (What a test skips while it runs is watched by tests/plugin.)
+The ids stand in requirements_v1.toml, …; what is not built stands, with a reason, in not_applicable.toml. A
+test holds a requirement by its marker ``req``. Tests that do not run in every ``make test`` do not count:
+those with a marker skip, skipif, long or agents. (What a test skips while it runs is watched by
+tests/plugin.)
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-TABLE = HERE / "acp_v1.md"
+VERSIONS = ("v1", "v2")
 OUTPUT = "ACP_TEST_COVERAGE"
 NOT_ALWAYS = ("skip", "skipif", "long", "agents")
 
@@ -34,9 +35,13 @@ class Requirement(NamedTuple):
     words: str
 
 
-def requirements() -> dict[str, Requirement]:
+def table(version: str) -> Path:
+    return HERE / f"acp_{version}.md"
+
+
+def requirements(version: str) -> dict[str, Requirement]:
     """By id, in order."""
-    sections = tomllib.loads((HERE / "requirements_v1.toml").read_text(encoding="utf-8"))
+    sections = tomllib.loads((HERE / f"requirements_{version}.toml").read_text(encoding="utf-8"))
     return {
         ident: Requirement(section, level, words)
         for section, entries in sections.items()
@@ -44,9 +49,10 @@ def requirements() -> dict[str, Requirement]:
     }
 
 
-def reasons() -> dict[str, str]:
+def reasons(version: str) -> dict[str, str]:
     """The requirements no test has to hold, with the reason."""
-    return tomllib.loads((HERE / "not_applicable.toml").read_text(encoding="utf-8"))
+    known = tomllib.loads((HERE / "not_applicable.toml").read_text(encoding="utf-8"))
+    return {ident: why for ident, why in known.items() if ident.startswith(version.upper())}
 
 
 class Collector:
@@ -79,12 +85,12 @@ def collect() -> Tests:
         return tests
 
 
-def render(tests: Mapping[str, Sequence[str]]) -> str:
-    """The table's text."""
-    wanted, left_out = requirements(), reasons()
+def render(version: str, tests: Mapping[str, Sequence[str]]) -> str:
+    """The text of a table."""
+    wanted, left_out = requirements(version), reasons(version)
     held = sum(1 for ident in wanted if tests.get(ident))
     lines = [
-        "# What holds the requirements of ACP v1",
+        f"# What holds the requirements of ACP {version}",
         "",
         'Made by `make conformance` from the tests\' markers (`@pytest.mark.req("V1-80")`); see',
         "`tests/conformance/coverage.py`. A level with `*` is not stated by the protocol's pages: it follows",
@@ -116,7 +122,9 @@ def main() -> int:
         return int(
             pytest.main(["--collect-only", "-q", "--no-header", "-p", "no:cacheprovider"], [Collector()])
         )
-    TABLE.write_text(render(collect()), encoding="utf-8")
+    tests = collect()
+    for version in VERSIONS:
+        table(version).write_text(render(version, tests), encoding="utf-8")
     return 0
 
 

@@ -77,7 +77,7 @@ def test_valid_messages_are_decoded(name: str) -> None:
     V2.valid(name)
 
 
-@pytest.mark.req("V2-150", "V2-154")
+@pytest.mark.req("V2-150", "V2-154", "V2-156")
 @pytest.mark.parametrize("name", V2.drafted())
 def test_valid_messages_of_the_unstable_schema_are_decoded(name: str) -> None:
     V2.valid_draft(name)

@@ -34,7 +34,7 @@ def groups(screen: Screen, text: str, offset: int = 0) -> list[str]:
     return screen.groups_at(row, col + offset)
 
 
-@pytest.mark.req("V1-96")
+@pytest.mark.req("V1-96", "V2-143")
 def test_markdown_of_an_answer(pane: tuple[Screen, Pane]) -> None:
     screen, _ = pane
     frame(screen, answer("# Heading", "prose **strong** `code` *soft* end", "- item"))

@@ -69,6 +69,54 @@ def in_terminal(chat: Chat, number: int = 1) -> int:
     return int(chat.screen.api.get_current_buf().number)
 
 
+@pytest.mark.req("V2-27", "V2-28", "V2-29")
+def test_success_with_an_agent_of_version_2(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    """Connected again, and what wanted the login done again."""
+    variables = [{"name": "LOGIN_TOKEN", "value": SECRET}]
+    method = {
+        "type": "terminal",
+        "methodId": "tty",
+        "name": "Terminal",
+        "args": ["--login"],
+        "env": variables,
+    }
+    greeting = {
+        "protocolVersion": 2,
+        "info": {"name": "robo", "version": "1"},
+        "capabilities": {"session": {}},
+        "authMethods": [method],
+    }
+    ended = [
+        {"reply": {"messageId": "m1"}},
+        {"update": {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}},
+    ]
+    x = agent({"initialize": [{"reply": greeting}], "session/new": [WANTED]})
+    command = program(tmp_path, x)
+    good = tmp_path / "good.json"
+    script = json.loads(good.read_text())
+    script["on"]["session/prompt"] = [ended]
+    good.write_text(json.dumps(script))
+    chat = open_chat(start_screen, {"command": command, "protocol": "acp-v2"})
+    chat.submit("hello")
+    chat.screen.keys("<Esc>")
+    in_terminal(chat)
+    chat.screen.keys("good<CR>")
+    chat.until("✓ login  Terminal", "── logged in to x", "❯ hello", "── done", "ACP v2 · ready in")
+    assert (x.log("auth/login"), prompts(x), len(starts(x)), len(x.log("initialize"))) == (
+        [],
+        ["hello"],
+        2,
+        2,
+    )
+    environment = dict(
+        line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines() if "=" in line
+    )
+    assert environment["LOGIN_TOKEN"] == SECRET
+    assert chat.troubles == []
+
+
 def windows(screen: Screen) -> int:
     return len(screen.api.list_wins())
 

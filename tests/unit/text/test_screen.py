@@ -57,7 +57,7 @@ def test_output(sent: str, last: int | None, shown: list[str]) -> None:
     assert output(sent, last) == shown
 
 
-@pytest.mark.req("V1-195")
+@pytest.mark.req("V1-195", "V2-106")
 @given(
     st.text(
         st.characters(exclude_categories=()) | st.sampled_from("\x1b[]0123456789;ABCDEFGHJKXm\r\n\b\x9b"),

@@ -67,13 +67,13 @@ def test_what_passes(sent: str, shown: str) -> None:
     assert passes(sent.encode()) == shown
 
 
-@pytest.mark.req("V1-195")
+@pytest.mark.req("V1-195", "V2-106")
 @given(OUTPUT)
 def test_nothing_else_passes(data: bytes) -> None:
     assert SAFE.fullmatch(passes(data))
 
 
-@pytest.mark.req("V1-195")
+@pytest.mark.req("V1-195", "V2-101")
 @given(OUTPUT, st.lists(st.integers(0, 200), max_size=8))
 @example(b"\x1b[" + b"0" * 200 + b" 1m", [60, 80, 180, 203])
 @example(b"\x1b" + b"(" * 200 + b"B7", [60, 80, 180])

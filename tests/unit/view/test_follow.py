@@ -270,6 +270,7 @@ async def test_a_buffer_without_a_file_is_there(tmp_path: Path) -> None:
         assert b.editor.places == [("mine.py", 3)]
 
 
+@pytest.mark.req("V2-95")
 async def test_what_is_not_opened_has_a_reason(tmp_path: Path) -> None:
     ws = tmp_path / "ws"
     (ws / "src").mkdir(parents=True)

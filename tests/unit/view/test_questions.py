@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from tests.unit.view.helpers import DATE_NEW, DATE_OLD, HOME, OPTIONS, Chat, at, edit, text
 
-from acp_nvim.session.asked import CommandSubject, PathSubject, Permission, PermissionOption
+from acp_nvim.session.asked import (
+    CommandSubject,
+    PathSubject,
+    Permission,
+    PermissionOption,
+    UnknownSubject,
+)
 from acp_nvim.session.entities import ToolCall
 from acp_nvim.session.events import PermissionOpened
 from acp_nvim.view.question import Question
@@ -192,10 +198,26 @@ def test_our_question_about_unsaved_edits(disk: str | None, mine: str, title: st
         assert question.what == "has changed on disk /etc/npmrc; take it into the buffer?"
 
 
+@pytest.mark.req("V2-117", "V2-119", "V2-124")
 def test_a_command_subject_wins_over_the_raw_input() -> None:
     asked = {"subject": CommandSubject("rm -rf build", "/ws"), "description": "Clean\nup"}
     question = ask("execute", "x", asked, raw_input={"command": "ls"})
     assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', 'up"', 'claude says: "x"']
+
+
+@pytest.mark.req("V2-120", "V2-124")
+def test_a_subject_nobody_knows() -> None:
+    subject = UnknownSubject("_purchase", {"type": "_purchase", "price": 3})
+    asked = {"subject": subject, "title": "Buy it?", "description": "It is\ncheap."}
+    question = ask("other", asked=asked)
+    assert question.prompt == "claude wants to use a tool: Buy it?"
+    assert question.lines == [
+        "type: _purchase",
+        "price: 3",
+        'claude says: "Buy it?"',
+        'claude says: "It is',
+        'cheap."',
+    ]
 
 
 def test_a_command_nobody_named_is_not_guessed() -> None:

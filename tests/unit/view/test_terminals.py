@@ -188,6 +188,7 @@ def test_text_content_is_shown_while_the_terminal_has_nothing() -> None:
     assert chat.lines() == ["● run    npm test", "  │ from the command"]
 
 
+@pytest.mark.req("V2-101")
 def test_half_a_character_waits() -> None:
     chat = running()
     chat.apply(TerminalBytes("t1", "日本".encode()[:4]))

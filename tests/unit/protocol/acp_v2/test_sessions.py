@@ -308,3 +308,35 @@ async def test_single_items_are_cancelled_only_where_that_is_offered() -> None:
             group.start_soon(bench.answers, "tool_call/cancel", None, {"code": -32602, "message": "final"})
             with pytest.raises(AgentError, match="final"):
                 await bench.adapter.cancel_item(bench.session, call="c1")
+
+
+@pytest.mark.req("V2-76")
+async def test_a_request_of_ours_is_taken_back_and_its_answer_waited_for() -> None:
+    async with opened(CAPABLE) as bench, anyio.create_task_group() as group:
+
+        async def resume() -> None:
+            with pytest.raises(AgentError) as raised:
+                await bench.adapter.resume_session(bench.session, "old")
+            assert raised.value.failure.kind == "cancelled"
+
+        group.start_soon(resume)
+        request = await bench.asked("session/resume")
+        assert bench.adapter.asked(bench.session) == "session/resume"
+        await bench.adapter.withdraw(bench.session, shared=False)
+        assert (await bench.asked("$/cancel_request"))["params"] == {"requestId": request["id"]}
+        error = {"code": -32800, "message": "cancelled"}
+        bench.transport.push({"jsonrpc": "2.0", "id": request["id"], "error": error})
+
+
+@pytest.mark.req("V2-31")
+async def test_sessions_fail_after_logging_out() -> None:
+    methods = [{"type": "agent", "methodId": "a", "name": "Account"}]
+    async with opened({**HELLO, "authMethods": methods}) as bench:
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.adapter.logout)
+            await bench.answers("auth/logout", {})
+        async with bench.turn():
+            await bench.answers("session/prompt", None, {"code": -32000, "message": "log in"})
+        error = bench.session.turns[0].error
+        assert error is not None
+        assert (error.kind, error.unsent) == ("auth", True)

@@ -498,3 +498,15 @@ async def test_a_character_that_was_cut_is_put_together() -> None:
         bench.transport.push((half % ("x", "\\ud83d")).encode())
         await said(bench, state("running"), idle())
         assert bench.timeline[0] == "agent|a🚀c\ufffd"
+
+
+@pytest.mark.req("V2-142")
+async def test_icons_are_not_kept() -> None:
+    """Nobody can fetch them, from wherever they are."""
+    async with opened() as bench:
+        icons = [{"src": "http://example.org/track.png", "theme": "dark"}, {"src": 7}]
+        link = {"type": "resource_link", "uri": "file:///ws/a", "name": "a", "icons": icons}
+        await said(bench, {**whole(), "content": [link]})
+        (block,) = bench.session.messages["agent", "a1"].blocks
+        assert (block.type, block.uri) == ("link", "file:///ws/a")
+        assert "track.png" not in repr(block)
