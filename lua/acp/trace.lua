@@ -3,6 +3,9 @@ local M = {}
 
 local api = vim.api
 
+---Bytes of a line above which its colours would hold up the editor for a second, or be an error (E363).
+local LONG_LINE = 20000
+
 ---@param name string
 ---@param filetype string
 ---@return integer
@@ -108,7 +111,11 @@ function M.open(agent, lines)
   if not home or api.nvim_get_current_buf() ~= trace then
     return
   end
-  local buf = scratch(('acp://%s/trace/message'):format(agent), 'json')
+  local long = vim.iter(lines):any(function(line)
+    return #line > LONG_LINE
+  end)
+  local buf = scratch(('acp://%s/trace/message'):format(agent), '')
+  vim.bo[buf].filetype = long and '' or 'json'
   fill(buf, lines)
   local win = vim.fn.win_findbuf(buf)[1]
   if not win then

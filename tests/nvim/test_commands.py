@@ -314,6 +314,14 @@ def test_trace_has_a_tab_page_and_opens_messages(start_nvim: StartNvim) -> None:
     eventually(lambda: events(nvim, "trace_item") == [{"agent": "claude", "buf": asked["buf"], "row": 2}])
     nvim.lua("require('acp.trace').open(...)", "claude", ["{", "}"])
     assert (nvim.lines(), nvim.api.get_option_value("filetype", {"buf": 0})) == (["{", "}"], "json")
+    # Colours of a line this long hold up the editor, and end in an error of Neovim's.
+    nvim.command("wincmd p")
+    nvim.lua("require('acp.trace').open('claude', { ('x'):rep(2000000) })")
+    assert nvim.api.get_option_value("filetype", {"buf": 0}) == ""
+    assert nvim.api.get_option_value("syntax", {"buf": 0}) == ""
+    nvim.command("wincmd p")
+    nvim.lua("require('acp.trace').open(...)", "claude", ["[", "]"])
+    assert (nvim.lines(), nvim.api.get_option_value("filetype", {"buf": 0})) == (["[", "]"], "json")
     nvim.keys("q", "q")
     eventually(lambda: len(nvim.api.list_tabpages()) == 1)
     assert nvim.api.buf_get_name(0) == "acp://claude/1/prompt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ MOST_BYTES = 8 << 20
 MOST_BYTES_ONE = 2 << 20
 #: A group of repeated chunks opens as at most so many messages.
 MOST_OPENED = 200
+
+#: The members a message begins with, up to the one that holds the rest of it.
+_MEMBER = re.compile(r'[{,]\s*"(jsonrpc|id|method)"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,30}|null)\s*')
+_REST = re.compile(r',\s*"(params|result|error)"\s*:')
 
 
 @dataclass(slots=True)
@@ -129,10 +134,15 @@ class Trace:
             message = json.loads(entry.raw)
         except (ValueError, RecursionError):
             message = None
+        if message is None and entry.size > len(entry.raw):
+            message = _beginning(entry.raw)
         if not isinstance(message, dict):
             extra = one_line(self._secrets.mask(entry.raw[:400].decode("utf-8", "replace")), 100)
             return _Row(f"{arrow} not JSON" if message is None else f"{arrow} no message", "", f"“{extra}”")
-        return self._describe_message(entry, message, arrow, asked)
+        row = self._describe_message(entry, message, arrow, asked)
+        if entry.size > len(entry.raw):
+            row.extra = ", ".join(filter(None, ["cut here", row.extra]))
+        return row
 
     def _describe_message(
         self,
@@ -149,13 +159,15 @@ class Trace:
                 asked[entry.direction, repr(ident)] = (method, entry.at)
             label = one_line(method, 40)
             extra = ""
-            if method == "session/update" and isinstance(params, dict):
+            if method == "session/update" and isinstance(params, dict) and params:
                 update = params.get("update")
                 kind = update.get("sessionUpdate") if isinstance(update, dict) else None
                 return _Row(f"{arrow} update {one_line(str(kind), 40)}", "", "", str(kind).endswith("_chunk"))
             if isinstance(params, dict) and isinstance(params.get("options"), list):
                 extra = f"{len(params['options'])} options"
             return _Row(f"{arrow} {label}", shown_id, extra)
+        if not message:
+            return _Row(f"{arrow} a message", "", "")
         # An answer: name the method it answers, found on the other side.
         other = "out" if entry.direction == "in" else "in"
         label, since = asked.pop((other, repr(ident)), ("answer", entry.at))
@@ -176,6 +188,28 @@ class _Row:
     ident: str
     extra: str
     repeatable: bool = False
+
+
+def _beginning(raw: bytes) -> dict[str, Any] | None:
+    """What the beginning of a message tells of it, as a message without the rest.
+
+    Returns an empty one if that is too little, None if it does not begin as a message does.
+    """
+    text = raw[:4096].decode("utf-8", "replace")
+    if not text.startswith("{"):
+        return None
+    found: dict[str, Any] = {}
+    at = 0
+    try:
+        while member := _MEMBER.match(text, at):
+            found[member[1]] = json.loads(member[2])
+            at = member.end()
+    except ValueError:
+        return {}
+    if rest := _REST.match(text, at):
+        found[rest[1]] = {}
+    told = "method" in found or ("id" in found and ("result" in found or "error" in found))
+    return found if told else {}
 
 
 def _outcome(message: dict[str, Any]) -> str:

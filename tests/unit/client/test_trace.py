@@ -98,6 +98,27 @@ def test_the_ring_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert trace.whole(behind[-1])[-1] == "… 202 more bytes are not kept"
 
 
+def test_a_message_of_which_only_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES_ONE", 100)
+    trace, _ = make()
+    long = "x" * 200
+    put(trace, "out", {"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": {"text": long}})
+    put(trace, "in", {"jsonrpc": "2.0", "method": "session/update", "params": {"update": {"text": long}}})
+    put(trace, "in", {"id": "a \"b\" \u00e9", "jsonrpc": "2.0", "method": "m", "params": [long]})
+    put(trace, "in", {"jsonrpc": "2.0", "id": 3, "result": {"content": long}})
+    put(trace, "in", {"params": {"method": "no", "id": 9, "text": long}, "method": "late"})
+    put(trace, "in", {"jsonrpc": "2.0", "method": long})
+    trace.record("in", b'{"method": nonsense' + long.encode())
+    trace.record("in", long.encode())
+    ours, update, mixed, answer, late, endless, broken, stray = shown(trace)
+    assert ours == "→ session/prompt  #3  279 B  cut here"
+    assert update == "← session/update  282 B  cut here"
+    assert mixed.startswith('← m  #a "b" é  ')
+    assert answer == "← session/prompt  #3  253 B  cut here, 0.3 s"
+    assert [line.partition("  ")[0] for line in (late, endless, broken)] == ["← a message"] * 3
+    assert stray.startswith("← not JSON  200 B  “xxx")
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 B"), (96, "96 B"), (1900, "1.9 kB"), (8_200_000, "8.2 MB"), (3_000_000_000, "3.0 GB")],
