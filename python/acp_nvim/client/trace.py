@@ -22,6 +22,8 @@ MOST_BYTES = 8 << 20
 MOST_BYTES_ONE = 2 << 20
 #: A group of repeated chunks opens as at most so many messages.
 MOST_OPENED = 200
+#: Characters of a line of a message that is not whole.
+CUT_WIDTH = 1000
 
 #: The members a message begins with, up to the one that holds the rest of it.
 _MEMBER = re.compile(r'[{,]\s*"(jsonrpc|id|method)"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,30}|null)\s*')
@@ -107,6 +109,9 @@ class Trace:
             if text:
                 out.extend(self._pretty(text).split("\n"))
             if entry.size > len(entry.raw):
+                # No JSON any more. One line of it would hold up the editor with each move of the cursor.
+                cut = self._secrets.mask(out.pop())
+                out.extend(cut[at : at + CUT_WIDTH] for at in range(0, len(cut), CUT_WIDTH))
                 out.append(f"… {entry.size - len(entry.raw)} more bytes are not kept")
         if len(entries) > MOST_OPENED:
             out.append(f"… {len(entries) - MOST_OPENED} more messages of this kind")

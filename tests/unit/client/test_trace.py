@@ -104,7 +104,7 @@ def test_a_message_of_which_only_the_beginning_is_kept(monkeypatch: pytest.Monke
     long = "x" * 200
     put(trace, "out", {"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": {"text": long}})
     put(trace, "in", {"jsonrpc": "2.0", "method": "session/update", "params": {"update": {"text": long}}})
-    put(trace, "in", {"id": "a \"b\" \u00e9", "jsonrpc": "2.0", "method": "m", "params": [long]})
+    put(trace, "in", {"id": 'a "b" \u00e9', "jsonrpc": "2.0", "method": "m", "params": [long]})
     put(trace, "in", {"jsonrpc": "2.0", "id": 3, "result": {"content": long}})
     put(trace, "in", {"params": {"method": "no", "id": 9, "text": long}, "method": "late"})
     put(trace, "in", {"jsonrpc": "2.0", "method": long})
@@ -114,9 +114,21 @@ def test_a_message_of_which_only_the_beginning_is_kept(monkeypatch: pytest.Monke
     assert ours == "→ session/prompt  #3  279 B  cut here"
     assert update == "← session/update  282 B  cut here"
     assert mixed.startswith('← m  #a "b" é  ')
-    assert answer == "← session/prompt  #3  253 B  cut here, 0.3 s"
+    assert answer == "← session/prompt  #3  254 B  cut here, 0.3 s"
     assert [line.partition("  ")[0] for line in (late, endless, broken)] == ["← a message"] * 3
     assert stray.startswith("← not JSON  200 B  “xxx")
+
+
+def test_a_message_that_is_not_whole_opens_in_short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES_ONE", 2500)
+    trace, secrets = make()
+    secrets.add(["sk-test-0000"])
+    put(trace, "in", "x" * 990 + "sk-test-0000" + "y" * 2000)
+    *lines, rest = trace.whole(trace.lines()[1][0])
+    assert [len(line) for line in lines[:-1]] == [1000] * (len(lines) - 1)
+    assert "".join(lines).startswith('"' + "x" * 990) and "".join(lines).endswith("y" * 1000)
+    assert "sk-test" not in "".join(lines)
+    assert rest == "… 504 more bytes are not kept"
 
 
 @pytest.mark.parametrize(
