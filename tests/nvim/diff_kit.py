@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,3 +252,6 @@ def restored(made: Desk, before: dict[str, Any], *, views: bool = True) -> None:
             if window["buf"] == "acp://claude/1" or not views:
                 del window["view"]
     assert after == before
+
+
+MakeDesk = Callable[..., Desk]

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.agents.fixtures import MakeAgent
 from tests.nvim.cases.kit import END, ask
-from tests.nvim.diff_kit import LIVED_IN, OPTIONS, PATH, Desk, desk, edit, question, restored, used
-from tests.plugin import StartScreen, eventually, kill
-
-MakeDesk = Callable[..., Desk]
-
-
-@pytest.fixture
-def make(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> MakeDesk:
-    def start(actions: Sequence[Any] | None = None, **options: Any) -> Desk:
-        given = question(edit()) if actions is None else actions
-        return desk(start_screen, agent, given, short_tmp, **{"init": LIVED_IN, **options})
-
-    return start
+from tests.nvim.diff_kit import OPTIONS, PATH, Desk, MakeDesk, edit, restored, used
+from tests.plugin import eventually, kill
 
 
 def answer_in_the_chooser(made: Desk) -> None:
@@ -47,8 +33,8 @@ def answer_by_function(made: Desk) -> None:
     "how", [answer_in_the_chooser, answer_by_a_key_in_the_diff, answer_by_command, answer_by_function]
 )
 @pytest.mark.parametrize("mode", ["n", "i"])
-def test_answered(make: MakeDesk, how: Callable[[Desk], None], mode: str) -> None:
-    made = make()
+def test_answered(make_desk: MakeDesk, how: Callable[[Desk], None], mode: str) -> None:
+    made = make_desk()
     if mode == "i":
         made.screen.keys("i")
         eventually(lambda: made.screen.api.get_mode()["mode"] == "i")
@@ -60,9 +46,9 @@ def test_answered(make: MakeDesk, how: Callable[[Desk], None], mode: str) -> Non
     restored(made, before)
 
 
-def test_withdrawn_by_the_agent(make: MakeDesk) -> None:
+def test_withdrawn_by_the_agent(make_desk: MakeDesk) -> None:
     cancel = {"send": {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}}}
-    made = make([ask(1, edit(), OPTIONS), {"wait": "session/new", "count": 2}, cancel, END])
+    made = make_desk([ask(1, edit(), OPTIONS), {"wait": "session/new", "count": 2}, cancel, END])
     before = used(made)
     made.go()
     made.wait_diff()
@@ -77,8 +63,8 @@ def test_withdrawn_by_the_agent(make: MakeDesk) -> None:
     assert made.pending() == 0
 
 
-def test_the_turn_is_cancelled(make: MakeDesk) -> None:
-    made = make()
+def test_the_turn_is_cancelled(make_desk: MakeDesk) -> None:
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()
@@ -87,8 +73,8 @@ def test_the_turn_is_cancelled(make: MakeDesk) -> None:
     restored(made, before)
 
 
-def test_the_agent_is_lost(make: MakeDesk) -> None:
-    made = make()
+def test_the_agent_is_lost(make_desk: MakeDesk) -> None:
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()
@@ -98,8 +84,8 @@ def test_the_agent_is_lost(make: MakeDesk) -> None:
     made.screen.clear_messages()
 
 
-def test_the_host_is_lost(make: MakeDesk) -> None:
-    made = make()
+def test_the_host_is_lost(make_desk: MakeDesk) -> None:
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()
@@ -112,8 +98,8 @@ def test_the_host_is_lost(make: MakeDesk) -> None:
     made.screen.clear_messages()
 
 
-def test_the_chat_is_wiped(make: MakeDesk) -> None:
-    made = make()
+def test_the_chat_is_wiped(make_desk: MakeDesk) -> None:
+    made = make_desk()
     made.go()
     made.wait_diff()
     made.screen.command("bwipeout! acp://claude/1")
@@ -140,9 +126,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize("keys", WAYS.values(), ids=WAYS.keys())
-def test_closed_by_the_user_the_question_stays(make: MakeDesk, keys: Sequence[str]) -> None:
+def test_closed_by_the_user_the_question_stays(make_desk: MakeDesk, keys: Sequence[str]) -> None:
     """C31, and the screen says it: in its row, in the winbar, in the prompt."""
-    made = make()
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.agents.fixtures import MakeAgent
 from tests.nvim.cases.kit import END, ask
 from tests.nvim.diff_kit import (
-    LIVED_IN,
     OLD,
     OPEN,
     OPTIONS,
     PATH,
     Desk,
-    desk,
+    MakeDesk,
     edit,
     question,
     restored,
     used,
 )
-from tests.plugin import StartScreen, eventually
-
-MakeDesk = Callable[..., Desk]
-
-
-@pytest.fixture
-def make(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> MakeDesk:
-    def start(actions: Sequence[Any] | None = None, **options: Any) -> Desk:
-        given = question(edit()) if actions is None else actions
-        return desk(start_screen, agent, given, short_tmp, **{"init": LIVED_IN, **options})
-
-    return start
-
+from tests.plugin import eventually
 
 ODD = """
 vim.o.splitright = true
@@ -56,10 +40,10 @@ vim.o.foldmethod = 'indent'
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_odd_settings_change_nothing(make: MakeDesk, short_tmp: Path, fixed: bool) -> None:
+def test_odd_settings_change_nothing(make_desk: MakeDesk, short_tmp: Path, fixed: bool) -> None:
     call = edit()
     call["content"][0]["path"] = str(short_tmp / "ws" / PATH)  # 'autochdir': the chat begins in src
-    made = make(question(call), init=ODD)
+    made = make_desk(question(call), init=ODD)
     code = made.windows()[0][1]
     made.screen.api.set_option_value("winfixbuf", fixed, {"win": code, "scope": "local"})
     before = used(made)
@@ -75,9 +59,9 @@ def test_odd_settings_change_nothing(make: MakeDesk, short_tmp: Path, fixed: boo
     restored(made, before)
 
 
-def test_the_user_went_elsewhere(make: MakeDesk) -> None:
+def test_the_user_went_elsewhere(make_desk: MakeDesk) -> None:
     """A diff that ends while the user is in another tab page moves nothing."""
-    made = make()
+    made = make_desk()
     made.go()
     made.wait_diff()
     made.screen.keys(":tabnew<CR>")
@@ -93,8 +77,8 @@ def test_the_user_went_elsewhere(make: MakeDesk) -> None:
     eventually(lambda: made.screen.lines() == ["hello there"])
 
 
-def test_nothing_opens_while_the_user_works_elsewhere(make: MakeDesk) -> None:
-    made = make()
+def test_nothing_opens_while_the_user_works_elsewhere(make_desk: MakeDesk) -> None:
+    made = make_desk()
     code = made.windows()[0][1]
     made.screen.api.set_current_win(code)
     made.screen.keys("i")
@@ -107,10 +91,10 @@ def test_nothing_opens_while_the_user_works_elsewhere(make: MakeDesk) -> None:
     assert OPEN not in made.screen.text()
 
 
-def test_one_after_the_other(make: MakeDesk) -> None:
+def test_one_after_the_other(make_desk: MakeDesk) -> None:
     """Two questions: the diff of the second opens when the first is answered."""
     second = edit("    return MONTHS[month - 1]\n", "    return 30\n", call="t2")
-    made = make([ask(1, edit(), OPTIONS), ask(2, second, OPTIONS), {"await": 1}, {"await": 2}, END])
+    made = make_desk([ask(1, edit(), OPTIONS), ask(2, second, OPTIONS), {"await": 1}, {"await": 2}, END])
     before = used(made)
     made.go()
     made.wait_diff()
@@ -147,10 +131,10 @@ DOING = [
 @pytest.mark.parametrize(("keys", "mode", "more", "lines"), [d[1:] for d in DOING], ids=[d[0] for d in DOING])
 @pytest.mark.parametrize("open_", ["chat", "always"])
 def test_no_key_is_eaten(
-    make: MakeDesk, open_: str, keys: str, mode: str, more: str, lines: list[str]
+    make_desk: MakeDesk, open_: str, keys: str, mode: str, more: str, lines: list[str]
 ) -> None:
     """A question with a diff comes while the user is in the middle of something: it goes on as it began."""
-    made = make(settings={"permission": {"open": open_}})
+    made = make_desk(settings={"permission": {"open": open_}})
     code = made.windows()[0][1]
     made.screen.api.set_current_win(code)
     made.screen.keys("gg0", keys)
@@ -169,8 +153,8 @@ def test_no_key_is_eaten(
     assert made.answers() == []
 
 
-def test_no_key_of_a_terminal_is_eaten(make: MakeDesk) -> None:
-    made = make()
+def test_no_key_of_a_terminal_is_eaten(make_desk: MakeDesk) -> None:
+    made = make_desk()
     made.screen.api.set_current_win(made.windows()[0][1])
     made.screen.command("hide terminal cat")
     made.screen.keys("ihel")
@@ -183,9 +167,9 @@ def test_no_key_of_a_terminal_is_eaten(make: MakeDesk) -> None:
     assert (made.tabs(), made.screen.api.get_mode()["mode"]) == (1, "t")
 
 
-def test_no_key_of_a_picker_is_eaten(make: MakeDesk) -> None:
+def test_no_key_of_a_picker_is_eaten(make_desk: MakeDesk) -> None:
     """A float with text in it, as pickers are, above the chat."""
-    made = make(settings={"permission": {"open": "always"}})
+    made = make_desk(settings={"permission": {"open": "always"}})
     made.screen.keys(FLOAT)
     eventually(lambda: made.screen.api.get_mode()["mode"] == "i")
     made.screen.keys("fin")

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
-
 import pytest
-from tests.agents.fixtures import MakeAgent
 from tests.nvim.diff_kit import (
-    LIVED_IN,
     NEW,
     OLD,
     PATH,
-    Desk,
-    desk,
-    edit,
-    question,
+    MakeDesk,
     restored,
     used,
 )
-from tests.plugin import StartScreen, eventually
-
-MakeDesk = Callable[..., Desk]
+from tests.plugin import eventually
 
 
-@pytest.fixture
-def make(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> MakeDesk:
-    def start(actions: Sequence[Any] | None = None, **options: Any) -> Desk:
-        given = question(edit()) if actions is None else actions
-        return desk(start_screen, agent, given, short_tmp, **{"init": LIVED_IN, **options})
-
-    return start
-
-
-def test_the_users_buffer_is_theirs(make: MakeDesk) -> None:
+def test_the_users_buffer_is_theirs(make_desk: MakeDesk) -> None:
     """:bd in the left half deletes it, as it would anywhere."""
-    made = make()
+    made = make_desk()
     made.go()
     made.wait_diff()
     made.screen.keys("<C-w>w", ":bd<CR>")
@@ -45,9 +25,9 @@ def test_the_users_buffer_is_theirs(make: MakeDesk) -> None:
     assert made.pending() == 1
 
 
-def test_taking_a_change_over(make: MakeDesk) -> None:
+def test_taking_a_change_over(make_desk: MakeDesk) -> None:
     """`do`, `dp` and `]c` are Neovim's; the proposal cannot be changed."""
-    made = make()
+    made = make_desk()
     made.go()
     made.wait_diff()
     (_, left), (_, right) = made.windows()
@@ -69,9 +49,9 @@ def test_taking_a_change_over(make: MakeDesk) -> None:
     made.wait_closed()
 
 
-def test_reading_it_again(make: MakeDesk) -> None:
+def test_reading_it_again(make_desk: MakeDesk) -> None:
     """:edit in the proposal changes nothing."""
-    made = make()
+    made = make_desk()
     made.go()
     made.wait_diff()
     made.screen.keys("<C-w>w", "<C-w>w", ":edit<CR>")
@@ -84,9 +64,9 @@ def test_reading_it_again(make: MakeDesk) -> None:
     assert [row for row, group in enumerate(made.diffs(right), 1) if group] == [7, 8]
 
 
-def test_only_its_tab_page_is_left(make: MakeDesk) -> None:
+def test_only_its_tab_page_is_left(make_desk: MakeDesk) -> None:
     """The user has closed all else; when the question is answered an empty buffer takes its place."""
-    made = make()
+    made = make_desk()
     made.go()
     made.wait_diff()
     made.screen.keys("<C-w>w", ":tabonly<CR>")
@@ -97,9 +77,9 @@ def test_only_its_tab_page_is_left(make: MakeDesk) -> None:
     assert [name for name, _ in made.windows()] == [""]
 
 
-def test_the_card_is_entered_by_hand(make: MakeDesk) -> None:
+def test_the_card_is_entered_by_hand(make_desk: MakeDesk) -> None:
     """Left open in its tab page, the diff comes back with the card that was gone to in the chat."""
-    made = make()
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()
@@ -115,8 +95,8 @@ def test_the_card_is_entered_by_hand(make: MakeDesk) -> None:
     restored(made, before)
 
 
-def test_windows_split_from_it_keep_nothing(make: MakeDesk) -> None:
-    made = make()
+def test_windows_split_from_it_keep_nothing(make_desk: MakeDesk) -> None:
+    made = make_desk()
     before = used(made)
     made.go()
     made.wait_diff()
@@ -138,9 +118,9 @@ def test_windows_split_from_it_keep_nothing(make: MakeDesk) -> None:
     restored(made, before, views=False)
 
 
-def test_another_window_of_the_file_gets_nothing(make: MakeDesk) -> None:
+def test_another_window_of_the_file_gets_nothing(make_desk: MakeDesk) -> None:
     """Neovim remembers options and cursor of a closed window for its buffer, and gives them to the next."""
-    made = make()
+    made = make_desk()
     used(made)
     look = (
         "vim.cmd('tabnew') vim.cmd('buffer date.py')"
@@ -165,10 +145,10 @@ def test_another_window_of_the_file_gets_nothing(make: MakeDesk) -> None:
 
 @pytest.mark.parametrize("opened", [(PATH,), ()])
 def test_a_proposal_has_the_colours_of_the_file_and_nothing_to_edit_with(
-    make: MakeDesk, opened: tuple[str, ...]
+    make_desk: MakeDesk, opened: tuple[str, ...]
 ) -> None:
     """No file type plugin: that of Python looks for an interpreter first, which may take a second."""
-    made = make(opened=opened)
+    made = make_desk(opened=opened)
     if opened:
         made.screen.lua("vim.bo[vim.fn.bufnr('src/date.py')].tabstop = 3")
     made.go()
