@@ -41,10 +41,12 @@ class Announcer:
         self._rows: dict[tuple[int, str], tuple[Any, ...]] = {}
 
     def add(self, chat: Chat) -> None:
+        """From now on what happens in the chat's session is told."""
         self._chats[chat.session.id] = chat
         self._statuses[chat.n] = Status()
 
     def remove(self, chat: Chat) -> None:
+        """The chat is closed: nothing more is told of it."""
         self.call(chat, "acp.buffers.watch", "stop")
         self._chats.pop(chat.session.id, None)
         self._statuses.pop(chat.n, None)

@@ -21,6 +21,7 @@ def usable(connection: Connection) -> list[AuthMethod]:
 
 
 def methods(connection: Connection) -> tuple[AuthMethod, ...]:
+    """All methods the agent has named, in its order; none before it is connected."""
     return connection.info.auth_methods if connection.info is not None else ()
 
 

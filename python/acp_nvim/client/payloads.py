@@ -40,6 +40,8 @@ class AgentConfig(msgspec.Struct):
 
 
 class Open(msgspec.Struct):
+    """A chat begins; its buffers are there already. ``buf``: the transcript's; ``cwd``: absolute."""
+
     chat: int
     agent: str
     buf: int
@@ -76,6 +78,8 @@ class ListSessions(msgspec.Struct):
 
 
 class EndSessions(msgspec.Struct):
+    """The list ``view`` was closed: its answers are not wanted any more."""
+
     view: str
 
 
@@ -99,6 +103,8 @@ class Context(msgspec.Struct):
 
 
 class Send(msgspec.Struct):
+    """A prompt is sent. ``seq`` counts the chat's sends from 1; ``now``: the running turn is cancelled."""
+
     chat: int
     text: str
     seq: int
@@ -107,6 +113,8 @@ class Send(msgspec.Struct):
 
 
 class Cancel(msgspec.Struct):
+    """The user cancels the turn, or a start or request. ``queue``: forget the queued prompts, too."""
+
     chat: int
     queue: bool = False
 
@@ -157,10 +165,14 @@ class ShowTerminal(msgspec.Struct):
 
 
 class OfChat(msgspec.Struct):
+    """A message that says no more than the chat."""
+
     chat: int
 
 
 class SwitchFollow(msgspec.Struct):
+    """The user turns follow on or off in a chat."""
+
     chat: int
     on: bool
 
@@ -198,17 +210,23 @@ class SetOption(msgspec.Struct):
 
 
 class ShowTrace(msgspec.Struct):
+    """Fill the buffer with the trace of the agent's connections."""
+
     agent: str
     buf: int
 
 
 class ShowTraceItem(msgspec.Struct):
+    """Fill the buffer with the whole message of a row of the trace, from 1."""
+
     agent: str
     buf: int
     row: int
 
 
 class Details(msgspec.Struct):
+    """Show all there is of a block (its id), at a row of it, from 0."""
+
     chat: int
     block: int
     row: int = 0
@@ -236,4 +254,6 @@ class OpenAddress(msgspec.Struct):
 
 
 class Settings(msgspec.Struct):
+    """The whole settings, after the user has called ``setup`` again."""
+
     settings: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -47,9 +47,11 @@ class Links(Generic[L]):
         return iter(list(self._by_own.values()))
 
     def of(self, session: Session) -> L | None:
+        """The link of a session of ours; None: it has none."""
         return self._by_own.get(session.id)
 
     def known(self, remote_id: str) -> L | None:
+        """The link of the agent's session id; None: the id is not known (yet)."""
         return self._by_remote.get(remote_id)
 
     def add(self, session: Session, remote_id: str) -> L:
@@ -60,6 +62,7 @@ class Links(Generic[L]):
         return link
 
     def remove(self, session: Session) -> None:
+        """Forget the session; what the agent still says of it is nobody's."""
         link = self._by_own.pop(session.id, None)
         if link is not None and self._by_remote.get(link.remote_id) is link:
             del self._by_remote[link.remote_id]

@@ -81,14 +81,17 @@ def failure(path: Path, error: OSError) -> RequestError:
 
 
 def missing(path: Path) -> RequestError:
+    """The answer for a file that is not there."""
     return RequestError(NOT_FOUND, f"no such file: {path}", {"uri": path.as_uri(), "path": str(path)})
 
 
 def not_text(path: Path) -> RequestError:
+    """The answer for a file that is not UTF-8."""
     return RequestError(INTERNAL_ERROR, f"not a text file (UTF-8): {path}", {"path": str(path)})
 
 
 def not_file(path: Path, mode: int) -> RequestError:
+    """The answer for what is no regular file; ``mode`` as ``stat`` gives it."""
     what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
     return RequestError(INTERNAL_ERROR, f"{what}: {path}", {"path": str(path)})
 

@@ -63,6 +63,7 @@ class Block:
 
     @classmethod
     def of_text(cls, text: str) -> Block:
+        """A text block."""
         return cls("text", text=Text(text))
 
 

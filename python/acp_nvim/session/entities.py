@@ -39,6 +39,7 @@ class Message:
 
     @property
     def text(self) -> str:
+        """The text of all its blocks."""
         return "".join(str(block.text) for block in self.blocks if block.text is not None)
 
 
@@ -91,6 +92,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class PlanEntry:
+    """One line of a plan. ``priority``: high, medium, low; all three are the agent's words."""
+
     content: str
     priority: str = "medium"
     status: str = "pending"  # pending, in_progress, completed
@@ -194,6 +197,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
+    """``currency`` is a code of ISO 4217, as the agent says it."""
+
     amount: float
     currency: str
 

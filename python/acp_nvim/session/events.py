@@ -32,12 +32,12 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True)
 class ReplayStarted:
-    pass
+    """The agent begins to repeat an old session: what comes is no news."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayEnded:
-    pass
+    """What comes from now on is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +139,22 @@ class TerminalBytes:
 
 @dataclass(frozen=True, slots=True)
 class PlanSet:
+    """A plan is shown, instead of the one with its id."""
+
     plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRemoved:
+    """A plan is not valid any more."""
+
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class StateSet:
+    """The session's state; ``background``: what the agent does beside a turn (v2), unset: as before."""
+
     state: SessionState
     background: list[Any] | UnsetType | None = UNSET
 
@@ -162,6 +168,8 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnAccepted:
+    """The agent has taken the prompt. ``message_id``: the id it gave the user's message (v2)."""
+
     message_id: str | None = None
 
 
@@ -181,6 +189,8 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class OptionsSet:
+    """All options of the session; others it had are gone."""
+
     options: Sequence[Option]
 
 
@@ -194,6 +204,8 @@ class OptionValue:
 
 @dataclass(frozen=True, slots=True)
 class CommandsSet:
+    """All commands of the agent; others it had are gone."""
+
     commands: Sequence[Command]
 
 
@@ -207,6 +219,8 @@ class UsageSet:
 
 @dataclass(frozen=True, slots=True)
 class InfoPatch:
+    """What the agent says of the session; unset: as before, None: there is none."""
+
     title: str | UnsetType | None = UNSET
     updated_at: str | UnsetType | None = UNSET
     meta: dict[str, Any] | UnsetType | None = UNSET
@@ -221,6 +235,8 @@ class NoteShown:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPatch:
+    """What changed of a compaction; one with a new id begins. Unset: as before."""
+
     id: str
     status: str | UnsetType = UNSET
     summary: Sequence[Block] | UnsetType | None = UNSET
@@ -230,6 +246,8 @@ class CompactionPatch:
 
 @dataclass(frozen=True, slots=True)
 class CompactionAppend:
+    """A compaction's summary goes on."""
+
     id: str
     block: Block
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """A value that an option can have; ``group``: the heading it stands under."""
+
     value: str
     name: str
     description: str | None = None

@@ -51,9 +51,11 @@ class Sink(Protocol):
 class Files(Protocol):
     """File access for agents (design.md section 5, Files). Raises RequestError."""
 
-    async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str: ...
+    async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str:
+        """The text as the user has it now: ``limit`` lines from ``line`` on, which counts from 1."""
 
-    async def write(self, session: Session, path: str, text: str) -> None: ...
+    async def write(self, session: Session, path: str, text: str) -> None:
+        """Replace the file's text, in its buffer too; makes the file if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,11 @@ class Agent(Protocol):
     async def connect(self) -> AgentInfo:
         """Negotiate. Once per connection."""
 
-    async def authenticate(self, method_id: str) -> None: ...
+    async def authenticate(self, method_id: str) -> None:
+        """Log in by a method of ``info``; returns when the agent says that it is done."""
 
-    async def logout(self) -> None: ...
+    async def logout(self) -> None:
+        """Log out, of an agent that ``can_logout``."""
 
     async def new_session(self, session: Session) -> None:
         """Create it; applies SessionOpened, OptionsSet and whatever came early."""
@@ -154,7 +158,8 @@ class Agent(Protocol):
     ) -> None:
         """Cancel one tool call or terminal that ``can_cancel``; the agent says when it has ended."""
 
-    async def close_session(self, session: Session) -> None: ...
+    async def close_session(self, session: Session) -> None:
+        """The session is not used any more; the agent is told if it wants to be."""
 
     def asked(self, session: Session) -> str | None:
         """What the session has asked the agent for, and waits; the prompt does not count."""

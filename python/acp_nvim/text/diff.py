@@ -64,10 +64,12 @@ class LineDiff:
 
     @property
     def added(self) -> int:
+        """Lines of the new side that are not in the old one."""
         return sum(change.d - change.c for change in self.changes)
 
     @property
     def removed(self) -> int:
+        """Lines of the old side that are not in the new one."""
         return sum(change.b - change.a for change in self.changes)
 
     def hunks(self, context: int = 3) -> list[Hunk]:

@@ -25,5 +25,7 @@ NOT_READING = "the agent does not read its input any more"
 
 
 class TransportClosedError(TransportError):
+    """The agent does not read any more: nothing can be sent."""
+
     def __init__(self, message: str = NOT_READING) -> None:
         super().__init__(message)
