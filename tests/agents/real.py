@@ -178,6 +178,7 @@ class Chat:
     def finish(self, kind: str = "allow_once", *, ours: str | None = None) -> str:
         """Wait for the end of the turn, answering every question; returns the transcript.
 
+        opencode does not wait for the answer to a write: a question about one may outlive the turn.
         ``ours``: the answer to the plugin's own questions, if it is another one.
         """
         pressed = -1
@@ -185,11 +186,14 @@ class Chat:
         def step() -> bool:
             nonlocal pressed
             closed = len(self.answered())
-            if pressed < closed and not self.ended() and self.is_asking():
+            if pressed < closed and not over() and self.is_asking():
                 pressed = closed
                 own = ours is not None and UNSAVED in self.screen.text()
                 self.press(str(ours) if own else kind)
-            return self.ended()
+            return over()
+
+        def over() -> bool:
+            return self.ended() and not self.screen.lua("return require('acp').status().pending_all > 0")
 
         self.until(step, "the turn has ended")
         return self.text()

@@ -152,7 +152,7 @@ def test_files_that_cannot_be_read(desk: OpenDesk) -> None:
 def test_terminal(desk: OpenDesk) -> None:
     d = desk()
     text = d.done("terminal")
-    assert "✗ run    Run it  failed, exit 3\n  │ sh -c 'printf" in text
+    assert '✗ run    Run it  failed, exit 3\n  │ printf "%s\\n" "$GREETING"' in text
     assert f"  │ in {d.workspace}/src\n" in text
     assert "  │ 399\n  │ 400\n" in text
     assert '{"exitCode":3} truncated true "399\\n400\\n"' in text
