@@ -12,9 +12,7 @@ from .block import Drawn, Lines, Segment
 from .ends import put_remedy
 from .look import Look, plural
 
-DEMO = (
-    "No coding agent was found, so this is the built-in demo. It has no language model and needs no account."
-)
+DEMO = "The built-in demo, for when no coding agent is found. It has no language model and needs no account."
 DEMO_HINTS = (
     ("try it", "show me everything", ""),
     ("get one", ":checkhealth acp", "lists agents, how to install them, and where it looked"),

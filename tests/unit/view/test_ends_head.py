@@ -319,7 +319,7 @@ def head(**fields: Any) -> list[str]:
         (
             {"state": "ready", "demo": True},
             [
-                "No coding agent was found, so this is the built-in demo."
+                "The built-in demo, for when no coding agent is found."
                 " It has no language model and needs no account.",
                 "",
                 "  try it     show me everything",
