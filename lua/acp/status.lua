@@ -52,6 +52,7 @@ local M = {}
 ---@field follow_paused? boolean the mark moves, the view stays
 ---@field follow_note? string what was not opened, and why
 ---@field asking? boolean a request is under way that the user may take back
+---@field blind? string[] folders in which the agent does not see unsaved edits
 ---@field working? boolean other work goes on while a question is open
 
 local chats = {} ---@type table<integer, acp.RawStatus>

@@ -246,6 +246,20 @@ M.all = {
         require('acp.chat.prompt').walk(chat, vim.v.count1)
       end,
     },
+    write_unsaved = {
+      desc = 'write what the agent does not see: unsaved edits',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.unsaved').write(chat)
+      end,
+    },
+    attach_unsaved = {
+      desc = 'attach what the agent does not see: unsaved edits',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.unsaved').attach(chat)
+      end,
+    },
     help = help('prompt'),
   },
   diff = {
@@ -323,7 +337,7 @@ M.order = {
   },
   diff = { 'close', 'help' },
   terminal = { 'insert', 'append', 'close', 'help' },
-  prompt = { 'send', 'send_normal', 'previous', 'next', 'help' },
+  prompt = { 'send', 'send_normal', 'previous', 'next', 'write_unsaved', 'attach_unsaved', 'help' },
   both = {
     'allow_once',
     'allow_always',

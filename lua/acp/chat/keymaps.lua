@@ -20,6 +20,8 @@ return {
     send_normal = '<CR>',
     previous = '[[',
     next = ']]',
+    write_unsaved = '<LocalLeader>w',
+    attach_unsaved = '<LocalLeader>u',
     help = 'g?',
   },
   diff = {

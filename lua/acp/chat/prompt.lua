@@ -85,7 +85,36 @@ local function cells(chat)
   return wins[1] and api.nvim_win_get_width(wins[1]) or 80
 end
 
----Draw placeholder and queue again, and give the window the height they need.
+---@param chat acp.Chat
+---@param text string
+---@return acp.Context[]
+local function contexts_in(chat, text)
+  local found = {}
+  for mention, context in pairs(states[chat.n].contexts) do
+    local _, last = text:find(mention, 1, true)
+    -- `@a:1-2` is not meant by `@a:1-20`.
+    if last and not text:sub(last + 1, last + 1):match('%d') then
+      table.insert(found, context)
+    end
+  end
+  table.sort(found, function(a, b)
+    return a.path < b.path or (a.path == b.path and a.first < b.first)
+  end)
+  return found
+end
+
+---@param chat acp.Chat
+---@param text string of the prompt
+---@return table<string, true> paths of files whose lines go along with it
+local function sent_along(chat, text)
+  local paths = {}
+  for _, context in ipairs(contexts_in(chat, text)) do
+    paths[vim.fs.normalize(context.path)] = true
+  end
+  return paths
+end
+
+---Draw placeholder, unsaved edits and queue again, and give the window the height they need.
 ---@param n integer chat
 function M.refresh(n)
   local chat, state = require('acp.chat').get(n), states[n]
@@ -102,13 +131,17 @@ function M.refresh(n)
       virt_text_pos = 'overlay',
     })
   end
-  local queue = queued_texts(n)
-  if #queue > 0 then
-    local icon, rows, width = require('acp.icons').get().queue, {}, cells(chat)
-    for i, text in ipairs(queue) do
-      local row = ('%s queued %d  %s'):format(icon, i, message.plain(text))
-      table.insert(rows, { { message.cut(row, width), 'AcpQueued' } })
-    end
+  local rows, width = {}, cells(chat)
+  local unsaved = require('acp.chat.unsaved').row(chat, sent_along(chat, state.text), width)
+  if unsaved then
+    table.insert(rows, unsaved)
+  end
+  local icon = require('acp.icons').get().queue
+  for i, text in ipairs(queued_texts(n)) do
+    local row = ('%s queued %d  %s'):format(icon, i, message.plain(text))
+    table.insert(rows, { { message.cut(row, width), 'AcpQueued' } })
+  end
+  if #rows > 0 then
     api.nvim_buf_set_extmark(chat.prompt, ns, last, 0, { virt_lines = rows })
   end
   require('acp.chat.windows').fit(chat)
@@ -198,24 +231,6 @@ function M.add_context(chat, context)
   M.refresh(chat.n)
 end
 
----@param chat acp.Chat
----@param text string
----@return acp.Context[]
-local function contexts_in(chat, text)
-  local found = {}
-  for mention, context in pairs(states[chat.n].contexts) do
-    local _, last = text:find(mention, 1, true)
-    -- `@a:1-2` is not meant by `@a:1-20`.
-    if last and not text:sub(last + 1, last + 1):match('%d') then
-      table.insert(found, context)
-    end
-  end
-  table.sort(found, function(a, b)
-    return a.path < b.path or (a.path == b.path and a.first < b.first)
-  end)
-  return found
-end
-
 ---Keep a sent text for `[[`.
 ---@param n integer
 ---@param text string
@@ -303,7 +318,8 @@ end
 ---@param chat acp.Chat
 function M.attach(chat)
   states[chat.n] = { queue = {}, history = {}, draft = '', text = '', contexts = {} }
-  api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter' }, {
+  local shown = { 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter', 'BufEnter' }
+  api.nvim_create_autocmd(shown, {
     group = require('acp.chat').group,
     buffer = chat.prompt,
     callback = function()
@@ -311,6 +327,7 @@ function M.attach(chat)
     end,
   })
   require('acp.chat.complete').attach(chat)
+  require('acp.chat.unsaved').watch()
 end
 
 ---The options of a prompt's buffer.

@@ -87,6 +87,7 @@ def status_of(
         "logging_in": one_line(logging_in, LABEL_CELLS) if logging_in else None,
         "silent": silent,
         "asking": True if asking else None,
+        "blind": _blind(session),
         "active_ms": _active(session),
     }
     if pending_all is not None:
@@ -126,6 +127,13 @@ def _state(session: Session, pending: int, failure: Failure | None, starting: bo
     if session.turn is not None and session.state == "idle":
         return "running"
     return _STATES[session.state]
+
+
+def _blind(session: Session) -> list[str] | None:
+    """The folders of a session whose agent does not see unsaved edits there."""
+    if session.info is None or session.info.buffers:
+        return None
+    return list(session.roots or (session.cwd,))
 
 
 def _stop_reason(session: Session) -> str | None:
