@@ -3,9 +3,12 @@
 TransportError
   LineTooLongError      a line exceeds the bound: the connection is failed (V1-06)
   TransportClosedError  the other side does not take anything any more
+  HttpFailedError       a request over HTTP got no answer, or not all of it
 """
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 
 class TransportError(Exception):
@@ -29,3 +32,15 @@ class TransportClosedError(TransportError):
 
     def __init__(self, message: str = NOT_READING) -> None:
         super().__init__(message)
+
+
+#: refused (nobody listens), name (no such host), connect (any other way), tls, timeout, cut, other.
+Cause: TypeAlias = Literal["refused", "name", "connect", "tls", "timeout", "cut", "other"]
+
+
+class HttpFailedError(TransportError):
+    """``cause`` says what to look at."""
+
+    def __init__(self, cause: Cause, message: str) -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
