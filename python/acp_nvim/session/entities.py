@@ -263,6 +263,7 @@ class Session:
     # Message that still takes chunks without an id (V1-91): (role, id) or None.
     open_message: tuple[Role, str] | None = None
     echo: Echo | None = None  # set while a turn with a prompt runs
+    waits: bool = False  # an earlier turn was left with questions: a prompt without blocks asks them
 
     @property
     def turn(self) -> Turn | None:

@@ -23,11 +23,15 @@ from .terminals import Exit, Owner
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
-    """The agent has created, loaded or resumed the session. ``roots`` empty: they stay as they are."""
+    """The agent has created, loaded or resumed the session. ``roots`` empty: they stay as they are.
+
+    ``waits``: its last turn was left with questions; a prompt without blocks goes on with it.
+    """
 
     remote_id: str
     info: AgentInfo
     roots: Sequence[str] = ()
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ def _opened(step: Step, event: ev.SessionOpened) -> None:
     session.roots = event.roots or session.roots
     if step.derived or session.state in ("starting", "closed", "lost"):
         session.state = "idle"  # else the agent has said already what it is (V2-34, V2-36)
+    session.waits = event.waits
 
 
 def _replay_started(step: Step, event: ev.ReplayStarted) -> None:

@@ -15,6 +15,7 @@ def started(step: Step, event: TurnStarted) -> None:
     """
     session = step.session
     turn = session.turn
+    session.waits = False
     if turn is None:
         turn = Turn(len(session.turns) + 1, started=step.now, state="sent" if event.prompt else "running")
         session.turns.append(turn)

@@ -61,6 +61,8 @@ def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
     turn, agent = end.turn, look.agent
     seconds = (turn.ended or turn.started) - turn.started
     match turn.stop:
+        case "end_turn" if not turn.confirmed:
+            return f"broken off: the answer ended without a word of {agent} that it is done", "AcpWarn"
         case "end_turn":
             done = "done" if seconds < SHORT_TURN else f"done in {duration(seconds)}"
             changed = _changed(end, session)

@@ -14,12 +14,12 @@ DESCRIPTION_CELLS = 400
 
 
 def rows(options: Sequence[Option]) -> list[dict[str, Any]]:
-    """What Lua keeps of each option: ``id``, ``name``, ``type`` (select, boolean), ``value``, ``label``,
-    ``choices``, and if it is known ``description`` and ``category``.
+    """What Lua keeps of each option: ``id``, ``name``, ``type`` (select, boolean, text, secret), ``value``,
+    ``label``, ``choices``, and if it is known ``description`` and ``category``. Of a secret no value is kept.
 
     An option of an unknown type is left out (V1-148).
     """
-    return [_row(option) for option in ordered(options) if option.type in ("select", "boolean")]
+    return [_row(option) for option in ordered(options) if option.type != "unknown"]
 
 
 def ordered(options: Sequence[Option]) -> list[Option]:
@@ -46,12 +46,16 @@ def label(option: Option, value: str | bool | None) -> str:
     """The name of a value, for people."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if option.type == "secret":
+        return "set" if value else "not set"
     name = next((choice.name for choice in option.choices if choice.value == value), "")
     return one_line(name, NAME_CELLS) or typed(value or "")
 
 
 def _row(option: Option) -> dict[str, Any]:
     value = option.value if isinstance(option.value, bool) else typed(option.value or "")
+    if option.type == "secret":
+        value = ""
     row: dict[str, Any] = {
         "id": typed(option.id),
         "name": one_line(option.name, NAME_CELLS) or typed(option.id),

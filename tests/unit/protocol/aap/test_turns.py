@@ -1,0 +1,432 @@
+"""Turns: what is sent, what comes back in each mode, and how they end."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from tests.agents.aap_server import (
+    Call,
+    Cut,
+    Fail,
+    Hold,
+    Quirks,
+    Raw,
+    Step,
+    Stop,
+    answers,
+    breaks,
+    text,
+    thinking,
+)
+from tests.unit.protocol.aap.bench import connected, offering, opened
+
+from acp_nvim.protocol.aap import turn as turns
+from acp_nvim.session.content import Block
+from acp_nvim.session.entities import Message
+
+pytestmark = pytest.mark.anyio
+
+PLAIN = [[thinking("Let me ", "see."), text("Hello", " there")]]
+
+
+@pytest.mark.req("AAP-31", "AAP-32", "AAP-35", "AAP-44", "AAP-45", "AAP-63", "AAP-39", "AAP-24", "AAP-11")
+@pytest.mark.parametrize("mode", ["delta", "message", "none"])
+async def test_a_turn_in_each_mode(mode: str) -> None:
+    async with opened(PLAIN, agents=offering(mode)) as bench:
+        assert bench.server.turns == []  # creating a session runs nothing
+        turn = await bench.prompt("hi")
+        assert bench.timeline == ["user: hi", "thought: Let me see.", "agent: Hello there", "end: end_turn"]
+        assert (turn.stop, turn.confirmed, turn.error) == ("end_turn", True, None)
+        assert bench.server.turns == [{"messages": [{"role": "user", "content": "hi"}], "stream": mode}]
+        (seen,) = bench.server.seen("POST turns")
+        wanted = "application/json" if mode == "none" else "text/event-stream"
+        assert seen.headers["accept"] == wanted
+
+
+@pytest.mark.req("AAP-35", "AAP-08")
+async def test_the_best_mode_is_chosen_and_none_is_assumed() -> None:
+    async with opened([[text("a")]], agents=offering("none", "message")) as bench:
+        await bench.prompt()
+        assert bench.server.turns[-1]["stream"] == "message"
+    async with opened([[text("a")]], agents=[{"name": "x", "version": "1"}]) as bench:
+        await bench.prompt()
+        assert bench.server.turns[-1]["stream"] == "none"
+        assert bench.timeline == ["user: hello", "agent: a", "end: end_turn"]
+
+
+@pytest.mark.req("AAP-31")
+async def test_earlier_history_is_not_sent_again() -> None:
+    async with opened([[text("a")], [text("b")]]) as bench:
+        await bench.prompt("one")
+        await bench.prompt("two")
+        assert [each["messages"] for each in bench.server.turns] == [
+            [{"role": "user", "content": "one"}],
+            [{"role": "user", "content": "two"}],
+        ]
+
+
+@pytest.mark.req("AAP-32", "AAP-33", "AAP-34")
+async def test_several_blocks_and_a_picture() -> None:
+    async with opened([[text("ok")]]) as bench:
+        picture = Block("image", data="aGk=", mime="image/png")
+        await bench.prompt("look", Block.of_text("file.py\ncode"), picture)
+        (message,) = bench.server.turns[0]["messages"]
+        assert message["content"] == [
+            {"type": "text", "text": "look"},
+            {"type": "text", "text": "file.py\ncode"},
+            {"type": "image", "url": "data:image/png;base64,aGk="},
+        ]
+
+
+@pytest.mark.req("AAP-33")
+async def test_a_picture_the_agent_does_not_take() -> None:
+    async with opened(agents=offering("delta")) as bench:
+        turn = await bench.prompt("look", Block("image", data="aGk=", mime="image/png"))
+        assert bench.server.turns == []
+        assert turn.error is not None
+        assert turn.error.message == "the agent takes no image in a prompt"
+        assert turn.error.unsent
+
+
+@pytest.mark.req("AAP-44")
+async def test_what_ends_a_message() -> None:
+    script: list[Step] = [
+        [text("a", "b"), thinking("c"), text("d"), Call("1", "hidden", {}), text("e")],
+        [text("f")],
+    ]
+    async with opened(script, tools={"hidden": lambda _: "ok"}) as bench:
+        await bench.prompt()
+        assert bench.timeline == [
+            "user: hello",
+            "agent: ab",
+            "thought: c",
+            "agent: d",
+            "tool 1: hidden completed",
+            "agent: e",
+            "agent: f",
+            "end: end_turn",
+        ]
+
+
+@pytest.mark.req("AAP-46")
+async def test_each_mode_may_have_the_events_of_the_other() -> None:
+    raw = b'event: text\ndata: {"text": "one"}\n\nevent: text_delta\ndata: {"delta": "two"}\n\n'
+    async with opened([[Raw(raw), text("three")]], agents=offering("message")) as bench:
+        await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: one", "agent: two", "agent: three", "end: end_turn"]
+
+
+@pytest.mark.req("AAP-39")
+async def test_the_type_in_the_data_wins() -> None:
+    raw = (
+        b'event: text\ndata: {"event": "text_delta", "delta": "a"}\n\n'
+        b'data: {"event": "text_delta", "delta": "b"}\n\n'
+    )
+    async with opened([[Raw(raw)]]) as bench:
+        await bench.prompt()
+        assert bench.timeline[1] == "agent: ab"
+
+
+@pytest.mark.req("AAP-42", "AAP-09")
+async def test_what_is_not_understood_is_told_in_the_trace_alone() -> None:
+    raw = (
+        b"event: error\ndata: Internal Server Error\n\n"
+        b'event: progress\ndata: {"percent": 5}\n\n'
+        b"event: text_delta\ndata: {}\n\n"
+        b'event: text_delta\ndata: {"delta": 5}\n\n'
+        b'event: text_delta\ndata: {"delta": "a", "more": [1]}\n\n'
+        b": a comment\n\n"
+    )
+    async with opened([[Raw(raw), text("b")]]) as bench:
+        turn = await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: ab", "end: end_turn"]
+        assert turn.error is None
+        assert any(note.startswith("error cannot be read") for note in bench.notes)
+        assert "progress is not understood: ignored" in bench.notes
+
+
+@pytest.mark.req("AAP-41")
+async def test_characters_may_be_cut_anywhere() -> None:
+    event = 'event: text_delta\ndata: {"delta": "café 🚀\u2028x"}\n\n'.encode()
+    pieces = [Raw(event[at : at + 1]) for at in range(len(event))]
+    halves = Raw(
+        b'event: text_delta\ndata: {"delta": "a\\ud83d"}\n\n'
+        b'event: text_delta\ndata: {"delta": "\\ude80b"}\n\n'
+    )
+    async with opened([[*pieces, halves]]) as bench:
+        await bench.prompt()
+        (message,) = [m for m in bench.session.items if isinstance(m, Message) and m.role == "agent"]
+        assert message.text == "café 🚀\u2028xa🚀b"
+
+
+@pytest.mark.req("AAP-43")
+async def test_an_answer_that_is_no_stream_after_all() -> None:
+    body = b'{"stopReason": "end_turn", "messages": [{"role": "assistant", "content": "hi"}]}'
+    async with opened() as bench:
+        bench.server.fail("POST turns", answers(200, body))
+        await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: hi", "end: end_turn"]
+
+
+@pytest.mark.req("AAP-43", "AAP-75")
+async def test_an_answer_that_is_no_answer() -> None:
+    async with opened() as bench:
+        bench.server.fail("POST turns", answers(200, b"<html>Welcome</html>", "text/html"))
+        turn = await bench.prompt()
+        assert turn.error is not None
+        assert turn.error.message == "the answer to the prompt is not AAP (text/html)"
+        assert turn.error.remedy == "is agents.remote.url right? :AcpTrace has the answer"
+
+
+@pytest.mark.req("AAP-63", "AAP-64", "AAP-65")
+async def test_blocks_of_an_answer_that_is_no_stream() -> None:
+    body = b"""{"stopReason": "max_tokens", "messages": [
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"},
+            {"type": "tool_use", "toolCallId": "1", "name": "clock", "input": {}},
+            {"type": "image", "url": "data:image/gif;base64,aGk="}, {"type": "sound", "x": 1}]},
+        {"role": "tool", "toolCallId": "1", "content": [{"type": "text", "text": "noon"}]},
+        {"role": "assistant", "content": "done"}]}"""
+    async with opened(agents=offering("none")) as bench:
+        bench.server.fail("POST turns", answers(200, body))
+        await bench.prompt()
+        assert bench.timeline == [
+            "user: hello",
+            "thought: hm",
+            "agent: a",
+            "tool 1: clock completed",
+            "agent: [image]",
+            "agent: [unknown]",
+            "agent: done",
+            "end: max_tokens",
+        ]
+        assert bench.texts("1") == "noon"
+
+
+@pytest.mark.req("AAP-49")
+async def test_what_comes_after_the_end_is_ignored() -> None:
+    raw = (
+        b'event: turn_stop\ndata: {"stopReason": "refusal"}\n\nevent: text_delta\ndata: {"delta": "more"}\n\n'
+    )
+    async with opened([[text("a"), Raw(raw)]]) as bench:
+        await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: a", "end: refusal"]
+
+
+@pytest.mark.req("AAP-49")
+async def test_a_model_that_fails_in_a_stream() -> None:
+    async with opened([[text("half"), Fail()], [text("again")]], quirks=Quirks(double_stop=True)) as bench:
+        turn = await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: half", "end: error"]
+        assert turn.error is not None
+        assert turn.error.message == "the server's agent failed; it does not say why"
+        assert (await bench.prompt()).stop == "end_turn"
+
+
+@pytest.mark.req("AAP-50")
+async def test_a_model_that_fails_in_message_mode_says_nothing() -> None:
+    async with opened([[Fail()]], agents=offering("message")) as bench:
+        turn = await bench.prompt()
+        assert turn.stop == "error"
+        assert turn.error is not None
+        assert turn.error.message == "the server ended the turn without a word"
+
+
+@pytest.mark.req("AAP-75")
+async def test_a_model_that_fails_without_a_stream() -> None:
+    async with opened([[Fail()]], agents=offering("none")) as bench:
+        turn = await bench.prompt()
+        assert turn.error is not None
+        assert turn.error.message == "the server failed (500 Internal Server Error)"
+
+
+@pytest.mark.req("AAP-50")
+async def test_an_end_without_a_stop() -> None:
+    """C26: what came stays, and it is not shown as finished."""
+    async with opened([[text("caf", "é")]], quirks=Quirks(lose_stop=True)) as bench:
+        turn = await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: café", "end: end_turn"]
+        assert not turn.confirmed
+        assert len(bench.server.turns) == 1
+
+
+@pytest.mark.req("AAP-50")
+async def test_an_end_without_a_stop_but_with_an_open_call() -> None:
+    script: list[Step] = [[Call("1", "search", {"query": "x"})], [text("ok")]]
+    async with opened(script, quirks=Quirks(lose_stop=True)) as bench:
+        async with bench.turn():
+            await bench.asked()
+            bench.questions.answer("q1", "allow")
+        assert bench.session.turns[-1].stop == "end_turn"
+        assert len(bench.server.turns) == 2
+
+
+@pytest.mark.req("AAP-51", "AAP-38")
+async def test_a_stream_that_breaks_off() -> None:
+    async with opened([[text("so ", "far"), Cut()], [text("more")]]) as bench:
+        turn = await bench.prompt()
+        assert bench.timeline == ["user: hello", "agent: so far", "end: error"]
+        assert turn.error is not None
+        assert turn.error.message == "the connection broke off in the middle of the answer"
+        assert turn.error.remedy == "what came is kept; :AcpSessions loads what the server has"
+        assert not turn.error.unsent
+        assert len(bench.server.turns) == 1  # nothing is sent again by itself
+        assert bench.server.seen("GET history") == []
+        await bench.prompt("go on")
+        assert len(bench.server.seen("GET history")) == 1  # the server may have gone on
+        assert bench.timeline[-2:] == ["agent: more", "end: end_turn"]
+
+
+@pytest.mark.req("AAP-51", "AAP-77")
+@pytest.mark.parametrize(
+    ("fault", "message", "remedy"),
+    [
+        pytest.param(
+            answers(413, b'{"error": "payload too large"}'),
+            "this is too much for the server (413 Request Entity Too Large: payload too large)",
+            "send less context",
+            id="413",
+        ),
+        pytest.param(
+            answers(429, b'{"error": {"message": "slow down"}}', retry_after="30"),
+            "the server is busy (429 Too Many Requests: slow down)",
+            "send again in 30 s",
+            id="429",
+        ),
+        pytest.param(
+            answers(503, b"", "text/plain"),
+            "the server is busy (503 Service Unavailable)",
+            "send again in a while",
+            id="503",
+        ),
+        pytest.param(
+            answers(500, b"Internal Server Error", "text/plain"),
+            "the server failed (500 Internal Server Error)",
+            "send again; :AcpTrace has the full answer",
+            id="500",
+        ),
+        pytest.param(
+            answers(502, b"<html><h1>Bad Gateway</h1></html>", "text/html"),
+            "the server failed (502 Bad Gateway)",
+            "send again; :AcpTrace has the full answer",
+            id="502, a page",
+        ),
+        pytest.param(
+            answers(404, b'{"error": "Session not found"}'),
+            "the server does not know this session any more (404 Not Found: Session not found)",
+            ":AcpChat! begins a new one",
+            id="404",
+        ),
+        pytest.param(
+            answers(401, b'{"error": "expired"}'),
+            "the server wants a key (401 Unauthorized: expired)",
+            "name the variable that holds the key in agents.remote.api_key_env, then send again",
+            id="401",
+        ),
+        pytest.param(
+            answers(302, location="https://user:pass@other.example/login?token=1"),
+            None,
+            "set agents.remote.url to where it is, then send again",
+            id="302",
+        ),
+    ],
+)
+async def test_a_post_that_is_refused(fault: object, message: str | None, remedy: str) -> None:
+    async with opened([[text("now")]]) as bench:
+        bench.server.fail("POST turns", fault)  # type: ignore[arg-type]
+        turn = await bench.prompt()
+        assert turn.stop == "error"
+        assert turn.error is not None
+        if message is None:
+            message = f"{bench.server.url} sends us away to https://other.example (302 Found)"
+        assert (turn.error.message, turn.error.remedy) == (message, remedy)
+        assert turn.error.unsent
+        assert len(bench.server.turns) == 1
+        assert (await bench.prompt()).stop == "end_turn"  # the session goes on
+        assert bench.server.seen("GET history") == []
+
+
+@pytest.mark.req("AAP-51")
+async def test_a_post_without_an_answer_is_not_repeated() -> None:
+    async with opened() as bench:
+        bench.server.fail("POST turns", breaks())
+        turn = await bench.prompt()
+        assert turn.error is not None
+        assert turn.error.message == f"{bench.server.url}: the connection broke off"
+        assert turn.error.unsent
+        assert len(bench.server.turns) == 1
+
+
+@pytest.mark.req("AAP-52")
+async def test_a_reason_nobody_knows() -> None:
+    async with opened([[text("a"), Stop("sleepy")]]) as bench:
+        assert (await bench.prompt()).stop == "sleepy"
+
+
+@pytest.mark.req("AAP-53")
+async def test_tool_use_without_a_call_is_an_end() -> None:
+    async with opened([[text("a"), Stop("tool_use")]]) as bench:
+        assert (await bench.prompt()).stop == "end_turn"
+        assert len(bench.server.turns) == 1
+
+
+@pytest.mark.req("AAP-61")
+async def test_a_turn_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOST_POSTS", 3)
+    async with opened([[Call(str(n), "search", {})] for n in range(9)]) as bench:
+        async with bench.turn():
+            for n in range(2):
+                await bench.asked()
+                bench.questions.answer(f"q{n + 1}", "allow")
+        assert bench.session.turns[-1].stop == "max_turn_requests"
+        assert len(bench.server.turns) == 3
+
+
+@pytest.mark.req("AAP-38", "AAP-65")
+@pytest.mark.parametrize("mode", ["delta", "none"])
+async def test_cancelling_closes_the_stream_and_the_history_is_read_before_the_next_turn(mode: str) -> None:
+    script: list[Step] = [[text("so far"), Hold(), text("more")], [text("next")]]
+    async with opened(script, agents=offering(mode)) as bench:
+        async with bench.turn():
+            if mode == "delta":
+                await bench.until(lambda: "agent: so far" in bench.timeline)
+            else:
+                await bench.until(lambda: bench.server.turns)
+            await bench.adapter.cancel(bench.session)
+            await bench.adapter.cancel(bench.session)  # twice is once
+        assert bench.session.turns[-1].stop == "cancelled"
+        await bench.until(lambda: bench.server.dropped == 1)
+        bench.server.script = [[text("next")]]
+        await bench.prompt("again")
+        assert [each.what for each in bench.server.requests][-2:] == ["GET history", "POST turns"]
+        assert bench.timeline[-3:] == ["user: again", "agent: next", "end: end_turn"]
+
+
+@pytest.mark.req("AAP-36")
+async def test_one_turn_at_a_time() -> None:
+    async with opened([[text("a"), Hold()], [text("b")]]) as bench:
+        async with bench.turn("one"):
+            await bench.until(lambda: bench.server.turns)
+            async with anyio.create_task_group() as group:
+                group.start_soon(bench.adapter.prompt, bench.session, [Block.of_text("two")])
+                await anyio.sleep(0.1)
+                assert len(bench.server.turns) == 1
+                bench.server.go_on()
+        assert len(bench.server.turns) == 2
+
+
+async def test_the_end_of_the_connection_ends_the_turn() -> None:
+    from acp_nvim.session.entities import Failure
+
+    why = Failure("remote was stopped", kind="cancelled")
+    async with opened([[text("a"), Hold()]]) as bench:
+        async with bench.turn():
+            await bench.until(lambda: "agent: a" in bench.timeline)
+            await bench.adapter.end(why)
+        assert (bench.session.turns[-1].stop, bench.session.turns[-1].error) == ("lost", why)
+
+
+async def test_a_prompt_without_a_session() -> None:
+    async with connected() as bench:
+        await bench.adapter.connect()
+        assert (await bench.prompt()).stop == "error"
