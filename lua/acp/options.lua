@@ -10,10 +10,10 @@ local M = {}
 ---@class acp.Option
 ---@field id string
 ---@field name string
----@field type 'select'|'boolean'
----@field value string|boolean
+---@field type 'select'|'boolean'|'text'|'secret'
+---@field value string|boolean of a secret nothing is known
 ---@field label string the value, for people
----@field choices acp.OptionChoice[] empty for a boolean
+---@field choices acp.OptionChoice[] of a select
 ---@field description? string
 ---@field category? string `mode`, `model`, `model_config`, `thought_level`, or the agent's own
 
@@ -54,6 +54,8 @@ end
 function M.label(option, value)
   if option.type == 'boolean' then
     return value and 'on' or 'off'
+  elseif option.type == 'secret' then
+    return value ~= '' and 'a new value' or 'nothing'
   end
   for _, choice in ipairs(option.choices) do
     if choice.value == value then
@@ -108,6 +110,11 @@ local function value_of(option, text)
     return value
   end
   text = tostring(text)
+  if option.type == 'text' then
+    return text
+  elseif option.type == 'secret' then
+    return nil, ('%s is a secret: :AcpOptions %s asks for it unseen'):format(option.id, option.id)
+  end
   for _, same in ipairs({
     function(choice)
       return choice.value == text

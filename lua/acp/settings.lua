@@ -182,7 +182,31 @@ local function share(value, path, problems)
   wrong(problems, path, 'a number between 0 and 1', value)
 end
 
-local agent = record({
+local function url(value, path, problems)
+  if type(value) == 'string' and value:match('^https?://[^/]') then
+    return value
+  end
+  wrong(problems, path, "an address, as 'https://host/v1'", value)
+end
+
+local function variable(value, path, problems)
+  if type(value) == 'string' and value:match('^[%a_][%w_]*$') then
+    return value
+  end
+  wrong(problems, path, "the name of a variable of the environment, as 'AAP_KEY'", value)
+end
+
+---@param value any
+---@param path string
+---@param problems string[]
+local function client_tools(value, path, problems)
+  if type(value) == 'table' and next(value) == nil then
+    return nil
+  end
+  table.insert(problems, path .. ': agents over HTTP cannot use tools of the editor yet')
+end
+
+local agent_fields = record({
   command = command,
   env = map('^[^=]+$', 'no name of an environment variable', env_value),
   cwd = cwd,
@@ -193,11 +217,33 @@ local agent = record({
   directories = directories,
   options = map('.', 'options are named by their id or category, as model', option),
   stall_s = seconds,
-  url = of('string'),
+  url = url,
   agent = of('string'),
-  api_key_env = of('string'),
-  client_tools = of('table'),
+  api_key_env = variable,
+  client_tools = client_tools,
 })
+
+---@param value any
+---@param path string
+---@param problems string[]
+local function agent(value, path, problems)
+  local taken = agent_fields(value, path, problems)
+  if not taken then
+    return nil
+  end
+  local over_http = { url = true, agent = true, api_key_env = true }
+  local local_only = { command = true, mcp_servers = true, directories = true }
+  for key in vim.spairs(vim.deepcopy(taken)) do
+    if taken.protocol == 'aap' and local_only[key] then
+      table.insert(problems, ("%s.%s is nothing for an agent over HTTP (protocol 'aap')"):format(path, key))
+      taken[key] = nil
+    elseif taken.protocol ~= 'aap' and over_http[key] then
+      table.insert(problems, ("%s.%s is for agents with protocol = 'aap' alone"):format(path, key))
+      taken[key] = nil
+    end
+  end
+  return taken
+end
 
 local function icons(value, path, problems)
   if type(value) ~= 'table' then

@@ -71,6 +71,26 @@ def test_the_users_settings_come_over_the_catalog(
             {"agents": {"a": {"protocol": "acp"}}},
             "agents.a.protocol must be 'acp-v1', 'acp-v2', 'auto', 'aap'",
         ),
+        (
+            {"agents": {"a": {"protocol": "aap", "url": "host:80"}}},
+            "agents.a.url must be an address, as 'https:",
+        ),
+        (
+            {"agents": {"a": {"protocol": "aap", "api_key_env": "sk-1234"}}},
+            "agents.a.api_key_env must be the name of a variable of the environment",
+        ),
+        (
+            {"agents": {"a": {"protocol": "aap", "command": ["x"]}}},
+            "agents.a.command is nothing for an agent over HTTP",
+        ),
+        (
+            {"agents": {"a": {"command": ["x"], "url": "http://localhost"}}},
+            "agents.a.url is for agents with protocol = 'aap' alone",
+        ),
+        (
+            {"agents": {"a": {"protocol": "aap", "client_tools": ["read_file"]}}},
+            "agents.a.client_tools: agents over HTTP cannot use tools of the editor yet",
+        ),
         ({"icons": {"done": "OK"}}, "icons.done must be one cell wide"),
         ({"icons": {"tick": "x"}}, "icons.tick is no icon; there are"),
         ({"icons": "nerd"}, "icons must be 'auto', 'unicode', 'ascii', not 'nerd'"),

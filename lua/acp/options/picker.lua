@@ -36,10 +36,34 @@ local function in_columns(items)
     width + 2
 end
 
+---Let the user type the value of an option; a secret is not shown, and empty input changes nothing of it.
+---@param chat acp.Chat
+---@param option acp.Option
+local function type_value(chat, option)
+  local prompt = ('%s: %s: '):format(chat.agent, option.name)
+  if option.type == 'secret' then
+    vim.fn.inputsave()
+    local ok, text = pcall(vim.fn.inputsecret, prompt)
+    vim.fn.inputrestore()
+    if ok and text ~= '' then
+      options.ask(chat, option, text)
+    end
+    return
+  end
+  vim.ui.input({ prompt = prompt, default = option.value }, function(text)
+    if text and text ~= option.value then
+      options.ask(chat, option, text)
+    end
+  end)
+end
+
 ---Let the user choose the value of an option.
 ---@param chat acp.Chat
 ---@param option acp.Option
 local function pick_value(chat, option)
+  if option.type == 'text' or option.type == 'secret' then
+    return type_value(chat, option)
+  end
   local choices = option.choices
   if option.type == 'boolean' then
     choices = { { value = true, name = 'on' }, { value = false, name = 'off' } }

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -100,6 +101,7 @@ class App:
             clock=time.time,
             spawn=spawn,
             asker=self._asker,
+            cache=Path(hello.cache) / "acp.nvim",
         )
         self._login_terminals = LoginTerminals(editor, self._spawner)
         self._logins = Logins(

@@ -123,6 +123,8 @@ class Chat:
             return
         self.wants_login = False
         self.tell.head("ready")
+        if self.session.waits:
+            self.queue.go_on()
         self.wiring.announcer.fire(self, "AcpSession", {"how": self._how})
         self.push()
         self.queue.wake()

@@ -15,6 +15,7 @@ from .launch import Launch, resolve
 from .life import Life
 from .local import STDERR_LINES, LocalAgent
 from .payloads import AgentConfig
+from .remote import RemoteAgent
 from .services import Services
 from .trace import Trace
 
@@ -60,7 +61,7 @@ class Connection:
             self.state, self.failure, self._stopping = "starting", None, False
             self.info, self.restarting = None, False
             self._settled, self._ended = anyio.Event(), anyio.Event()
-            self._life = LocalAgent(self, self._services, self.launch)
+            self._life = self._new_life()
             self._services.spawn(self._serve, self._life)
         await self._settled.wait()
         if self._adapter is None or self.state != "ready":
@@ -108,6 +109,11 @@ class Connection:
         launch = await resolve(self.agent, self.config, self.demo, self._services.spawner.reaper)
         self._services.secrets.add(launch.secrets)
         return launch
+
+    def _new_life(self) -> Life:
+        if self.config.protocol == "aap" and not self.demo:
+            return RemoteAgent(self, self._services)
+        return LocalAgent(self, self._services, self.launch)
 
     async def _serve(self, life: Life) -> None:
         """The life of one process, from the start to its last descendant."""

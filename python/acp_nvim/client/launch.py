@@ -65,20 +65,29 @@ async def resolve(agent: str, config: AgentConfig, demo: bool, reaper: Reaper | 
     env: dict[str, str] = {}
     secrets: list[str] = []
     for name, value in raw.items():
-        if isinstance(value, dict) and isinstance(value.get("cmd"), list):
-            env[name] = await ask(f"agents.{agent}.env.{name}", [str(part) for part in value["cmd"]])
-        elif isinstance(value, str | int | float) and not isinstance(value, bool):
-            env[name] = str(value)
-        else:
-            raise _wrong(
-                f"agents.{agent}.env.{name} is neither text nor a command",
-                "set it to 'value' or { cmd = { 'program', 'argument' } }",
-            )
+        env[name] = await _value(f"agents.{agent}.env.{name}", value, reaper)
         secrets.append(env[name])
     argv[0] = os.path.expanduser(argv[0])  # noqa: ASYNC240, PTH111 (reads no disk)
     mcp = config.mcp_servers if isinstance(config.mcp_servers, list) else []
     servers, more, problems = await with_secrets(agent, mcp, ask)
     return Launch(argv, env, (*secrets, *more), tuple(servers), tuple(problems))
+
+
+async def variable(agent: str, config: AgentConfig, name: str, reaper: Reaper | None = None) -> str | None:
+    """One variable: as the settings have it, else as our own environment has it. Raises AgentError."""
+    raw: Mapping[str, Any] = config.env if isinstance(config.env, dict) else {}
+    if name in raw:
+        return await _value(f"agents.{agent}.env.{name}", raw[name], reaper)
+    return os.environ.get(name)
+
+
+async def _value(where: str, value: Any, reaper: Reaper | None) -> str:
+    if isinstance(value, dict) and isinstance(value.get("cmd"), list):
+        return await _ask(reaper, where, [str(part) for part in value["cmd"]])
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    why = f"{where} is neither text nor a command"
+    raise _wrong(why, "set it to 'value' or { cmd = { 'program', 'argument' } }")
 
 
 async def _ask(reaper: Reaper | None, where: str, argv: list[str]) -> str:

@@ -16,13 +16,15 @@ WORDS_CELLS = 400
 
 def find(options: Sequence[Option], ident: str) -> Option | None:
     """The option that Lua knows by this id."""
-    return next((o for o in options if typed(o.id) == ident and o.type in ("select", "boolean")), None)
+    return next((o for o in options if typed(o.id) == ident and o.type != "unknown"), None)
 
 
 def offered(option: Option, value: str | bool) -> str | bool | None:
     """The agent's own form of a value that Lua knows; None: the option does not have it."""
     if option.type == "boolean" or isinstance(value, bool):
         return value if option.type == "boolean" and isinstance(value, bool) else None
+    if option.type in ("text", "secret"):
+        return value
     return next((choice.value for choice in option.choices if typed(choice.value) == value), None)
 
 
@@ -36,7 +38,7 @@ async def ask(agent: Agent, session: Session, option: Option, value: str | bool)
     except AgentError as error:
         return error.failure
     now = next((each for each in session.options if each.id == option.id), None)
-    if now is None or now.value == value:
+    if now is None or now.value == value or now.type == "secret":  # nobody repeats a secret
         return None
     return Failure(f"{session.agent} left it at {label(now, now.value)}")
 

@@ -37,6 +37,10 @@ class AgentConfig(msgspec.Struct):
     note: str = ""
     install: str = ""
     login: str = ""
+    # Of an agent that is reached over HTTP: where, which of the server's, and the variable with the key.
+    url: str = ""
+    agent: str = ""
+    api_key_env: str = ""
 
 
 class Open(msgspec.Struct):

@@ -54,7 +54,7 @@ def _next(session: Session, wanted: Iterable[str]) -> str:
 
 
 def _find(session: Session, key: str) -> Option | None:
-    known = [option for option in session.options if option.type in ("select", "boolean")]
+    known = [option for option in session.options if option.type != "unknown"]
     found = next((option for option in known if option.id == key), None)
     return found or next((option for option in known if option.category == key), None)
 
@@ -83,6 +83,8 @@ def _value(option: Option, wanted: object) -> str | bool | None:
     if option.type == "boolean" or isinstance(wanted, bool):
         return wanted if option.type == "boolean" and isinstance(wanted, bool) else None
     text = str(wanted)
+    if option.type in ("text", "secret"):
+        return text
     exact = next((choice.value for choice in option.choices if choice.value == text), None)
     return exact or next((c.value for c in option.choices if c.name.lower() == text.lower()), None)
 

@@ -18,6 +18,7 @@ class Prompt:
     text: str
     context: Sequence[Context] = ()
     waited: bool = False  # while a turn ran: should that turn fail, the user may want to change it
+    goes_on: bool = False  # nothing is said: what an old turn was left with is asked
 
     def blocks(self, embedded: bool) -> list[Block]:
         """The content blocks: context first (V1-69), then the user's words, but a command begins (V1-155)."""

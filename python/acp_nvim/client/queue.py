@@ -49,6 +49,11 @@ class Queue:
         self.show()
         self._wake.set()
 
+    def go_on(self) -> None:
+        """Have the questions put, first of all, that an old turn of the session was left with."""
+        self._prompts.insert(0, Prompt("", goes_on=True))
+        self._wake.set()
+
     def _not_sent(self) -> None:
         """Say why a prompt does not go out: once, however often the user tries."""
         chat = self._chat
@@ -63,14 +68,14 @@ class Queue:
         back = [each for each in self._prompts if prompts is None or each in prompts]
         self._prompts[:] = [each for each in self._prompts if each not in back]
         self.show()
-        if text := "\n".join(prompt.text for prompt in back):
+        if text := "\n".join(prompt.text for prompt in back if not prompt.goes_on):
             chat.wiring.announcer.call(chat, "acp.chat.prompt", "restore", text)
 
     def show(self) -> None:
         """Let Lua show what waits."""
         chat = self._chat
         wait = chat.session.turn is not None or chat.agent is None or chat.held is not None
-        waiting = [prompt.text for prompt in self._prompts] if wait else []
+        waiting = [prompt.text for prompt in self._prompts if not prompt.goes_on] if wait else []
         chat.wiring.announcer.call(chat, "acp.chat.prompt", "queue", waiting)
         chat.push()
 
@@ -139,8 +144,11 @@ class Queue:
             self._prompts.insert(0, prompt)
             unsent.insert(0, prompt)
             chat.hold(turn.error)
-        elif not turn.error:
+        elif turn.error is None:
             chat.wants_login = False
+        elif turn.error.unsent:
+            self._prompts.insert(0, prompt)
+            unsent.insert(0, prompt)
         if unsent and chat.held is None:
             self.give_back(unsent)
         self.show()

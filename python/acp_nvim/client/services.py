@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_nvim.process.spawn import Spawner
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Services:
-    """One for the host. ``spawn`` starts an owned task; ``asker`` finds the chat that waits for an agent."""
+    """One for the host. ``spawn`` starts an owned task; ``asker`` finds the chat that waits for an agent.
+
+    ``cache``: a folder for what may be lost.
+    """
 
     sink: Sink
     files: Files
@@ -29,3 +33,4 @@ class Services:
     clock: Callable[[], float]
     spawn: Callable[..., None]
     asker: Callable[[Connection], Session | None]
+    cache: Path

@@ -39,6 +39,7 @@ class Entry:
     raw: bytes
     size: int
     note: str = ""
+    label: str = ""  # what it is, of protocols whose messages do not say it themselves
 
 
 class Trace:
@@ -52,9 +53,9 @@ class Trace:
         self.dropped = 0
         self.lenient = 0
 
-    def record(self, direction: Direction, raw: bytes, note: str = "") -> None:
+    def record(self, direction: Direction, raw: bytes, note: str = "", label: str = "") -> None:
         """Keep one message, or a note of ours about one."""
-        entry = Entry(self._clock(), direction, raw[:MOST_BYTES_ONE], len(raw), note)
+        entry = Entry(self._clock(), direction, raw[:MOST_BYTES_ONE], len(raw), note, label)
         self._ring.append(entry)
         self._bytes += len(entry.raw)
         while self._ring and (len(self._ring) > MOST_MESSAGES or self._bytes > MOST_BYTES):
@@ -135,6 +136,9 @@ class Trace:
             shown = one_line(self._secrets.mask(entry.note), 120)
             extra = one_line(self._secrets.mask(entry.raw[:400].decode("utf-8", "replace")), 100)
             return _Row(f"{arrow} {shown}", "", f"“{extra}”" if extra else "")
+        if entry.label:
+            label = one_line(self._secrets.mask(entry.label), 60)
+            return _Row(f"{arrow} {label}", "", "", label.endswith("_delta"))
         try:
             message = json.loads(entry.raw)
         except (ValueError, RecursionError):

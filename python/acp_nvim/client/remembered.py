@@ -1,0 +1,96 @@
+"""Titles, folders and times of sessions on AAP servers, which know none: kept in a file of ours."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+if TYPE_CHECKING:
+    from acp_nvim.protocol.aap.memory import Known
+
+#: Sessions that are remembered, of all servers; of more, those not used for the longest time are forgotten.
+MOST = 1000
+
+
+class Entry(msgspec.Struct):
+    title: str
+    cwd: str
+    updated_at: str
+
+
+class Remembered:
+    """Implements ``protocol.aap.memory.Memory`` for one server. The file is the user's alone (0600).
+
+    Another Neovim may write it, too: it is read again before each change. A file that is broken, or cannot
+    be written, costs titles and nothing else.
+    """
+
+    def __init__(self, path: Path, url: str) -> None:
+        self._path = path
+        self._url = url
+        self._one = anyio.Lock()
+
+    async def recall(self) -> Mapping[str, Known]:
+        """The sessions of this server by id."""
+        from acp_nvim.protocol.aap.memory import Known
+
+        entries = await to_thread.run_sync(self._read)
+        own = entries.get(self._url, {})
+        return {ident: Known(each.title, each.cwd, each.updated_at) for ident, each in own.items()}
+
+    async def keep(self, remote_id: str, known: Known) -> None:
+        entry = Entry(known.title, known.cwd, known.updated_at)
+
+        def change(entries: dict[str, dict[str, Entry]]) -> None:
+            entries.setdefault(self._url, {})[remote_id] = entry
+
+        await self._change(change)
+
+    async def forget(self, remote_id: str) -> None:
+        def change(entries: dict[str, dict[str, Entry]]) -> None:
+            entries.get(self._url, {}).pop(remote_id, None)
+
+        await self._change(change)
+
+    async def _change(self, change: Callable[[dict[str, dict[str, Entry]]], None]) -> None:
+        def work() -> None:
+            entries = self._read()
+            change(entries)
+            self._write(_newest(entries))
+
+        async with self._one:
+            await to_thread.run_sync(work)
+
+    def _read(self) -> dict[str, dict[str, Entry]]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, Entry]])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def _write(self, entries: dict[str, dict[str, Entry]]) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
+        except OSError:
+            return
+        fresh = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(entries))
+            fresh.replace(self._path)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+
+
+def _newest(entries: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:
+    every = [(each.updated_at, url, ident) for url, own in entries.items() for ident, each in own.items()]
+    for _, url, ident in sorted(every)[: max(len(every) - MOST, 0)]:
+        del entries[url][ident]
+    return {url: own for url, own in entries.items() if own}

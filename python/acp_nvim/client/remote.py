@@ -1,0 +1,180 @@
+"""An agent that is reached over HTTP: the protocol is AAP, and there is no process of ours."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from acp_nvim import __version__
+from acp_nvim.session.entities import Failure
+from acp_nvim.session.ports import AgentError
+
+from .launch import variable
+from .life import Ready
+from .local import stopped
+from .remembered import Remembered
+from .services import Services
+from .trace import Direction
+
+if TYPE_CHECKING:
+    from acp_nvim.protocol.aap import Aap
+
+    from .connection import Connection
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class RemoteAgent:
+    """Implements ``life.Life``. It ends when it is stopped, or when the server cannot be used."""
+
+    def __init__(self, connection: Connection, services: Services) -> None:
+        self.variables: frozenset[str] = frozenset()
+        self._connection = connection
+        self._agent = connection.agent
+        self._config = connection.config
+        self._services = services
+        self._adapter: Aap | None = None
+        self._stopped = anyio.Event()
+        self._waits = f"the command of agents.{self._agent}.env has not ended"
+
+    async def run(self, ready: Ready) -> Failure:
+        """As in ``life.Life``."""
+        failure = stopped(self._agent)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch, group.cancel_scope)
+            try:
+                await self._serve(ready)
+            except AgentError as error:
+                failure = error.failure
+            group.cancel_scope.cancel()
+        return failure
+
+    async def stop(self) -> None:
+        """As in ``life.Life``."""
+        self._stopped.set()
+
+    async def end(self) -> None:
+        """As in ``life.Life``: nothing is left."""
+
+    def waits(self) -> str:
+        """As in ``life.Life``."""
+        return self._waits
+
+    def said(self, lines: int) -> list[str]:
+        """As in ``life.Life``: a server says nothing besides."""
+        return []
+
+    def doubts(self) -> list[str]:
+        """As in ``life.Life``."""
+        return []
+
+    async def _watch(self, scope: anyio.CancelScope) -> None:
+        await self._stopped.wait()
+        if self._adapter is not None:
+            await self._adapter.end(stopped(self._agent))
+        scope.cancel()
+
+    async def _serve(self, ready: Ready) -> None:
+        """Raises AgentError when the server cannot be used."""
+        base, loopback = self._base()
+        key = await self._key()
+        try:
+            from acp_nvim.protocol.aap import Aap, Place, Server
+            from acp_nvim.transport.http import Http
+        except ImportError as error:
+            raise AgentError(_no_http(error)) from error
+        headers = {"User-Agent": f"acp.nvim/{__version__}"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        secrets, trace = self._services.secrets, self._connection.trace
+
+        def observe(direction: Direction, what: str, body: bytes) -> None:
+            note = what if direction == "note" else ""
+            trace.record(direction, body, note, "" if note else what)
+
+        place = Place(self._agent, base, self._config.api_key_env or None)
+        http = Http(base, headers, loopback=loopback)
+        try:
+            adapter = Aap(
+                Server(http, place, observe, secrets.mask),
+                sink=self._services.sink,
+                questions=self._services.questions,
+                agent=self._config.agent or None,
+                folder=self._connection.cwd,
+                label=self._agent,
+                asker=lambda: self._services.asker(self._connection),
+                hide=self._hide,
+                memory=Remembered(self._services.cache / "aap-sessions.json", base),
+            )
+            self._waits = f"{base} does not answer"
+            try:
+                info = await adapter.connect()
+            except AgentError as error:
+                failure = error.failure
+                message = f"{self._agent} cannot be used: {failure.message}"
+                raise AgentError(replace(failure, message=message)) from error
+            self._adapter = adapter
+            ready(adapter, info)
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await http.close()
+
+    def _base(self) -> tuple[str, bool]:
+        """The address without a slash at its end, and whether it is this machine's (AAP-01, AAP-78)."""
+        setting, url = f"agents.{self._agent}.url", self._config.url.strip()
+        remedy = f"set {setting}, as 'https://host/v1', then :AcpRestart"
+        try:
+            parts = urlsplit(url)
+            host = parts.hostname or ""
+            _ = parts.port
+        except ValueError as error:
+            why = f"{setting} is no address: {error}"
+            raise AgentError(Failure(why, kind="invalid", remedy=remedy)) from error
+        if not url:
+            raise AgentError(Failure(f"{setting} is not set", kind="invalid", remedy=remedy))
+        if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+            why = f"{setting} is no address of a server: {url}"
+            raise AgentError(Failure(why, kind="invalid", remedy=remedy))
+        if parts.username is not None:
+            why = f"{setting} must not hold a name or a password"
+            raise AgentError(Failure(why, kind="invalid", remedy=f"use agents.{self._agent}.api_key_env"))
+        loopback = host in LOOPBACK or host.startswith("127.")
+        if parts.scheme == "http" and not loopback:
+            why = f"{url} is not encrypted: the key and all text could be read on the way"
+            remedy = f"use https:// in {setting}, or a tunnel to this machine (ssh -L), then :AcpRestart"
+            raise AgentError(Failure(why, kind="invalid", remedy=remedy))
+        return url.rstrip("/"), loopback
+
+    async def _key(self) -> str | None:
+        """The key, from ``agents.<name>.env`` or the environment; it is masked wherever it may show."""
+        name = self._config.api_key_env
+        if not name:
+            return None
+        key = await variable(self._agent, self._config, name, self._services.spawner.reaper)
+        if not key:
+            remedy = f"set it before Neovim starts, or agents.{self._agent}.env.{name}, then :AcpRestart"
+            raise AgentError(Failure(f"${name} is not set: it holds the key", kind="auth", remedy=remedy))
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            remedy = "correct it, then :AcpRestart"
+            why = f"${name} holds no key: it has blanks or other characters"
+            raise AgentError(Failure(why, kind="auth", remedy=remedy))
+        self._services.secrets.add([key])
+        return key
+
+    def _hide(self, name: str, value: str) -> None:
+        self._services.secrets.add([value])
+        if value:
+            self._services.secrets.add_member(name, value)
+
+
+def _no_http(error: ImportError) -> Failure:
+    return Failure(
+        f"agents over HTTP need the Python package httpx2 ({error})",
+        kind="invalid",
+        remedy=f":AcpInstall installs it, or you do for {sys.executable}; then start Neovim again",
+    )

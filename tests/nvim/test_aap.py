@@ -1,0 +1,326 @@
+"""Chats with agents over HTTP: what the user sees of turns, questions, options and sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.aap_server import (
+    AapServer,
+    Call,
+    Cut,
+    Hold,
+    Kept,
+    Quirks,
+    Step,
+    answers,
+    breaks,
+    text,
+    thinking,
+)
+from tests.nvim.aap_kit import KEY, chatting, remote
+from tests.nvim.cases.kit import PASSIVE, WATCH
+from tests.nvim.sessions_kit import Desk
+from tests.nvim.trouble import BACK, Chat, open_chat
+from tests.plugin import StartScreen, eventually
+
+SEARCH = Call("1", "search", {"query": "cats"})
+
+
+@pytest.mark.req("AAP-06", "AAP-44", "AAP-02")
+def test_a_turn(start_screen: StartScreen) -> None:
+    script: list[Step] = [[thinking("Let me see."), text("Hello **", "there", "**.")]]
+    server = AapServer(script, key=KEY)
+    settings = {"api_key_env": "AAP_KEY", "env": {"AAP_KEY": {"cmd": ["echo", KEY]}}}
+    with chatting(start_screen, server, settings, init=WATCH) as chat:
+        chat.until("x in ", "Helper 1.2.3", "AAP")
+        chat.submit("hi")
+        chat.until("hi", "Hello **there**.", "── done")
+        assert chat.status["stop_reason"] == "end_turn"
+        chat.works("and now?")
+        events = [name for name, _ in chat.screen.lua("return _G.seen") if name.startswith("AcpTurn")]
+        assert events == ["AcpTurnStart", "AcpTurnEnd"] * 2
+        assert {each.headers["authorization"] for each in server.requests} == {f"Bearer {KEY}"}
+
+
+@pytest.mark.req("AAP-04")
+def test_the_key_is_masked_wherever_it_may_show(start_screen: StartScreen, tmp_path: Path) -> None:
+    server = AapServer([[text(f"your key is {KEY}")]], key=KEY)
+    settings = {"api_key_env": "AAP_KEY", "env": {"AAP_KEY": KEY}}
+    with chatting(start_screen, server, settings) as chat:
+        server.fail("POST turns", answers(500, f'{{"error": "bad {KEY}"}}'.encode()))
+        chat.submit("hi")
+        chat.until("error: the server failed (500 Internal Server Error: bad •••)")
+        chat.screen.command("AcpTrace x")
+        eventually(lambda: any("POST /sessions" in line for line in chat.screen.lines()))
+        trace = "\n".join(chat.screen.lines())
+        assert KEY not in trace
+        assert "→ GET /meta" in trace
+        assert "← 200 json" in trace
+
+
+@pytest.mark.req("AAP-54", "AAP-57", "AAP-58", "AAP-62")
+def test_a_question_about_a_tool_of_the_server(start_screen: StartScreen) -> None:
+    server = AapServer([[text("I look."), SEARCH], [text("Found them.")]])
+    with chatting(start_screen, server) as chat:
+        chat.submit("look")
+        chat.until("waiting for you", "query: cats", "Looks for pages.", "query: the words to look for")
+        chat.sees("x wants to use a tool", "Allow once", "Reject, and say why")
+        chat.until_state("waiting")
+        chat.screen.command("AcpPermit allow_once")
+        chat.until("Found them.", "── done")
+        assert "found cats" in chat.text or chat.has("✓")
+        assert server.turns[1]["messages"] == [
+            {"role": "tool_permission", "toolCallId": "1", "granted": True}
+        ]
+        chat.quiet()
+
+
+@pytest.mark.req("AAP-56")
+def test_a_rejection_with_a_reason(start_screen: StartScreen) -> None:
+    server = AapServer([[SEARCH], [text("I see.")]])
+    with chatting(start_screen, server, size=(110, 44)) as chat:
+        chat.submit("look")
+        chat.until_state("waiting")
+        chat.screen.command("AcpPermit 4")
+        chat.until("why is search rejected?")
+        chat.screen.command("AcpPermit 1")
+        chat.sees("why not")
+        chat.screen.keys("<Esc>gg")
+        chat.screen.command("AcpPermit hide")
+        chat.screen.command("AcpPermit 2")
+        chat.until("I see.", "── done", "rejected by you")
+        (message,) = server.turns[1]["messages"]
+        assert not message["granted"]
+
+
+@pytest.mark.req("AAP-38", "AAP-62")
+def test_cancelling(start_screen: StartScreen) -> None:
+    server = AapServer([[text("so far"), Hold()], [text("next")]])
+    with chatting(start_screen, server) as chat:
+        chat.submit("go")
+        chat.until("so far")
+        chat.screen.command("AcpCancel")
+        chat.until("cancelled by you")
+        eventually(lambda: server.dropped == 1)
+        server.script = [[text("next")]]
+        chat.works("again")
+
+
+@pytest.mark.req("AAP-18", "AAP-19", "AAP-20", "AAP-21", "AAP-23")
+def test_options_and_tools(start_screen: StartScreen) -> None:
+    server = AapServer([[text("ok")]])
+    with chatting(start_screen, server, {"options": {"style": "bold", "tool:clock": "off"}}) as chat:
+        screen = chat.screen
+        screen.command("AcpOptions model large")
+        screen.command("AcpOptions tool:search trust")
+        screen.keys(":AcpOptions token abc<CR>")
+        chat.sees("token is a secret: :AcpOptions token asks for it unseen")
+        screen.clear_messages()
+        screen.command("AcpOptions")
+        chat.sees("tool Search the web", "trust", "Style", "bold", "Token", "not set")
+        screen.keys("<Esc>")
+        screen.keys(":AcpOptions token<CR>")
+        chat.sees("x: Token:")
+        screen.keys("hush-secret<CR>")
+        screen.keys(":AcpOptions style<CR>")
+        chat.sees("x: Style: bold")
+        screen.keys("<C-u>short<CR>")
+        screen.clear_messages()
+        chat.submit("hi")
+        chat.until("── done")
+        assert server.turns[0]["agent"] == {
+            "tools": [{"name": "search", "trust": True}],
+            "options": {"style": "short", "model": "large", "token": "hush-secret"},
+        }
+        assert "hush-secret" not in chat.text
+        screen.command("AcpTrace x")
+        eventually(lambda: any("POST /sessions" in line for line in screen.lines()))
+        row = next(i for i, line in enumerate(screen.lines(), 1) if "/turns" in line)
+        screen.api.win_set_cursor(0, (row, 0))
+        screen.keys("<CR>")
+        eventually(lambda: any("•••" in line for line in screen.lines()), message=screen.text)
+        assert not any("hush-secret" in line for line in screen.lines())
+
+
+@pytest.mark.req("AAP-14", "AAP-15", "AAP-17", "AAP-66", "AAP-68")
+def test_sessions_are_listed_loaded_and_deleted(start_screen: StartScreen) -> None:
+    desk = Desk(start_screen)
+    script: list[Step] = [[thinking("Hm."), text("The answer.")], [SEARCH], [text("Found.")]]
+    with AapServer(script, page=1) as server:
+        desk.screen.setup({"agents": {"x": remote(server)}, "default_agent": "x", **PASSIVE})
+        desk.screen.command("AcpChat x")
+        desk.screen.leave_insert()
+        chat = Chat(desk.screen)
+        chat.until_state("idle")
+        chat.works("The question\nin two lines")
+        assert chat.status["title"] == "The question"
+        chat.submit("look")
+        chat.until_state("waiting")
+        chat.screen.command("AcpCancel")
+        chat.until("cancelled by you")
+        server.sessions["elsewhere"] = Kept("elsewhere", "helper", {}, {}, [])
+        desk.screen.command("bwipeout! acp://x/1")
+
+        desk.listed("The question", "(untitled)", agent="x")
+        desk.press("<CR>", "The question")
+        again = eventually(lambda: Chat(desk.screen, "acp://x/2"))
+        again.until("Hm.", "The answer.", "waiting for you")  # what it was left with is asked
+        assert again.status["title"] == "The question"
+        desk.screen.command("AcpPermit allow_once")
+        again.until("Found.", "── done")
+        assert server.turns[-1]["messages"] == [
+            {"role": "tool_permission", "toolCallId": "1", "granted": True}
+        ]
+        again.works("more")
+
+        desk.listed("(untitled)", agent="x")
+        desk.press("D", "(untitled)")
+        desk.screen.wait("2  Delete it")
+        desk.screen.keys("2")
+        eventually(lambda: "elsewhere" not in server.sessions, message=desk.screen.text)
+
+
+@pytest.mark.req("AAP-38", "AAP-68")
+def test_a_restart_takes_the_session_up(start_screen: StartScreen) -> None:
+    with chatting(start_screen, AapServer([[text("one")], [text("two")]])) as chat:
+        chat.works("hi")
+        chat.screen.command("AcpRestart")
+        chat.until("resumed: x remembers this chat")
+        chat.works("more")
+
+
+@pytest.mark.req("AAP-37")
+def test_a_restart_ends_a_turn_that_hangs(start_screen: StartScreen) -> None:
+    server = AapServer([[text("so far"), Hold()], [text("two")]])
+    with chatting(start_screen, server) as chat:
+        chat.submit("hi")
+        chat.until("so far")
+        chat.screen.command("AcpRestart")
+        chat.until("resumed: x remembers this chat")
+        eventually(lambda: server.dropped == 1)
+        server.script = [[text("two")]]
+        chat.works("more")
+
+
+TROUBLE = [
+    pytest.param(
+        answers(413, b'{"error": "too big"}'),
+        ["this is too much for the server (413 Request Entity Too Large: too big)", "send less context"],
+        id="413",
+    ),
+    pytest.param(
+        answers(429, b"", retry_after="7"),
+        ["the server is busy (429 Too Many Requests)", "send again in 7 s"],
+        id="429",
+    ),
+    pytest.param(answers(500), ["the server failed (500 Internal Server Error)"], id="500"),
+    pytest.param(
+        answers(401, b'{"error": "expired"}'),
+        ["not logged in", "the server wants a key (401 Unauthorized: expired)", "agents.x.api_key_env"],
+        id="401",
+    ),
+    pytest.param(breaks(), ["the connection broke off", "send again"], id="no answer"),
+]
+
+
+@pytest.mark.req("AAP-75", "AAP-77", "AAP-51")
+@pytest.mark.parametrize(("fault", "said"), TROUBLE)
+def test_a_prompt_that_fails_comes_back(start_screen: StartScreen, fault: Any, said: list[str]) -> None:
+    server = AapServer([[text("fine")]])
+    with chatting(start_screen, server) as chat:
+        server.fail("POST turns", fault)
+        chat.submit("my words")
+        chat.until(*said)
+        chat.until_prompt("my words")
+        assert len(chat.troubles) == 1
+        chat.quiet()
+        chat.works()  # what is back in the prompt can be sent
+
+
+@pytest.mark.req("AAP-51")
+def test_a_stream_that_breaks_off_keeps_what_came(start_screen: StartScreen) -> None:
+    server = AapServer([[text("half an answer"), Cut()], [text("the rest")]])
+    with chatting(start_screen, server) as chat:
+        chat.submit("go")
+        chat.until("half an answer", "✗ error: the connection broke off in the middle of the answer")
+        assert chat.prompt == ""
+        chat.works("go on")
+
+
+@pytest.mark.req("AAP-50")
+def test_a_stream_that_ends_without_a_word(start_screen: StartScreen) -> None:
+    """C26."""
+    server = AapServer([[text("caf", "é")]], quirks=Quirks(lose_stop=True))
+    with chatting(start_screen, server) as chat:
+        chat.submit("go")
+        chat.until("café", "broken off: the answer ended without a word of x that it is done")
+        assert "── done" not in chat.text
+
+
+@pytest.mark.req("AAP-51")
+def test_a_server_that_is_gone_and_comes_back(start_screen: StartScreen) -> None:
+    first = AapServer([[text("one")]])
+    with chatting(start_screen, first) as chat:
+        chat.works("hi")
+        port = int(first.url.rsplit(":", 1)[1].split("/")[0])
+        kept = first.sessions
+    chat.submit("more")
+    chat.until("nothing listens there", "start the server, or correct agents.x.url; then send again")
+    chat.until_prompt("more")
+    with AapServer([[text("two")]], port=port) as second:
+        second.sessions.update(kept)
+        chat.works()
+        assert len(second.turns) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({"url": None}, ["agents.x.url is not set"], id="no url"),
+        pytest.param(
+            {"url": "http://agent.example/v1"},
+            ["is not encrypted", "use https:// in agents.x.url, or a tunnel"],
+            id="plain",
+        ),
+        pytest.param({"url": "http://127.0.0.1:9"}, ["x cannot be used", "nothing listens there"], id="down"),
+        pytest.param(
+            {"api_key_env": "NO_SUCH_KEY"}, ["$NO_SUCH_KEY is not set: it holds the key"], id="no key"
+        ),
+        pytest.param({"agent": "other"}, ["the server has no agent other; it has: helper"], id="agent"),
+    ],
+)
+@pytest.mark.req("AAP-78", "AAP-01", "AAP-07")
+def test_what_is_wrong_with_the_settings(
+    start_screen: StartScreen, settings: dict[str, Any], said: list[str]
+) -> None:
+    with AapServer([[text("ok")]]) as server:
+        given = {name: value for name, value in remote(server, **settings).items() if value is not None}
+        chat = open_chat(start_screen, given)
+        chat.until(*said)
+        assert len(chat.troubles) == 1
+        chat.submit("words")
+        chat.until_prompt("words")
+
+
+@pytest.mark.req("AAP-76")
+def test_a_wrong_key(start_screen: StartScreen) -> None:
+    with AapServer(key="right-key-1") as server:
+        chat = open_chat(start_screen, remote(server, api_key_env="AAP_KEY", env={"AAP_KEY": "wrong-key-1"}))
+        chat.type("words")
+        chat.submit()
+        chat.until("the server does not accept the key", "$AAP_KEY", BACK)
+        chat.until_prompt("words")
+        assert server.seen("POST sessions") == []
+
+
+@pytest.mark.req("AAP-07")
+def test_several_agents_to_choose_from(start_screen: StartScreen) -> None:
+    agent: dict[str, Any] = {"version": "1", "capabilities": {"stream": {"delta": {}}}}
+    agents = [{"name": "one", **agent}, {"name": "two", "title": "Number Two", **agent}]
+    with AapServer([[text("hi")]], agents=agents) as server:
+        chat = open_chat(start_screen, remote(server), size=(110, 44))
+        chat.until("the server has several agents: which one?")
+        chat.screen.command("AcpPermit 2")
+        chat.until("the server's agents? It has: one, two", "set agents.x.agent to one of them")

@@ -1,0 +1,71 @@
+"""What is remembered of sessions on servers that know no titles."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.client import remembered
+from acp_nvim.client.remembered import Remembered
+from acp_nvim.protocol.aap.memory import Known, title_of
+from acp_nvim.session.content import Block
+
+pytestmark = pytest.mark.anyio
+
+
+def known(title: str, second: int = 0) -> Known:
+    return Known(title, "/ws", f"2026-01-01T00:00:{second:02}+00:00")
+
+
+@pytest.mark.req("AAP-14")
+async def test_it_is_there_again(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "sessions.json"
+    here = Remembered(path, "http://a")
+    await here.keep("1", known("one"))
+    await here.keep("2", known("two"))
+    await Remembered(path, "http://b").keep("1", known("another server's"))
+    await here.forget("2")
+    await here.forget("3")
+    assert await Remembered(path, "http://a").recall() == {"1": known("one")}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["sessions.json"]
+
+
+async def test_a_broken_file_costs_titles_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.json"
+    path.write_text('{"http://a": [')
+    here = Remembered(path, "http://a")
+    assert await here.recall() == {}
+    await here.keep("1", known("one"))
+    assert await here.recall() == {"1": known("one")}
+
+
+async def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    here = Remembered(tmp_path / "file" / "sessions.json", "http://a")
+    await here.keep("1", known("one"))
+    assert await here.recall() == {}
+
+
+async def test_the_oldest_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "MOST", 2)
+    here = Remembered(tmp_path / "sessions.json", "http://a")
+    for n in (3, 1, 2):
+        await here.keep(str(n), known(str(n), n))
+    assert sorted(await here.recall()) == ["2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        (["  fix it \nplease"], "fix it"),
+        (["a.py\n```\ncode\n```\n", "why?"], "why?"),
+        (["\n\n"], ""),
+        ([], ""),
+        (["a\x1b[31mb"], "a^[[31mb"),
+    ],
+)
+def test_a_title_is_the_first_line_that_was_said(texts: list[str], title: str) -> None:
+    assert title_of([Block.of_text(each) for each in texts]) == title
