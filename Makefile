@@ -41,7 +41,7 @@ test: $(READY) ## all tests but those with real agents
 test-long: $(READY) ## the tests that take minutes: 100,000 generated messages and as many broken ones
 	$(BIN)/python -m pytest --long -m long $(ARGS) tests/conformance
 
-conformance: $(READY) ## tests/conformance/acp_v1.md, acp_v2.md: which tests hold which requirement
+conformance: $(READY) ## tests/conformance/acp_v1.md, acp_v2.md, aap_v3.md: which tests hold which requirement
 	$(BIN)/python -m tests.conformance.coverage
 
 lint: $(READY) ## Python: style, format, types, layers

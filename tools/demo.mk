@@ -1,9 +1,13 @@
 # Trying it out: the demo, real agents, pictures. Included by the Makefile.
 
-.PHONY: demo test-agents pictures
+.PHONY: demo demo-aap test-agents pictures
 
 demo: $(READY) ## Neovim on a sample project with the demo agent; HEADLESS=1: a scripted user, screens printed
 	@$(BIN)/python tools/demo.py $(if $(HEADLESS),--headless)
+
+demo-aap: ## the demo agent as a server, for agents over HTTP; PORT=8080 is the default
+	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }
+	@PYTHONPATH=python $(PYTHON) -m acp_nvim.demo --aap $(if $(PORT),$(PORT),8080)
 
 AGENTS := opencode-ai@1.18.33 @google/gemini-cli@0.61.0
 

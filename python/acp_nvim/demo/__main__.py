@@ -1,4 +1,4 @@
-"""``python -m acp_nvim.demo``: the demo agent on standard input and output.
+"""``python -m acp_nvim.demo``: the demo agent on standard input and output, or over HTTP with ``--aap PORT``.
 
 ``$ACP_DEMO_SPEED`` is the default of ``--speed``, and ``$ACP_DEMO_LOGIN=1`` is ``--login``: agents.demo.env
 can set them.
@@ -14,6 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
+from . import aap
 from .agent import VERSION, Agent
 from .login import ARGUMENT, Login
 from .memory import Memory
@@ -52,6 +53,12 @@ def main() -> int:
         help="want a log-in first: there are no accounts, it is only to see how that goes",
     )
     parser.add_argument(ARGUMENT, action="store_true", help="that log-in, in a terminal; needs --state")
+    parser.add_argument(
+        "--aap",
+        type=int,
+        metavar="PORT",
+        help="be an AAP server on this port of 127.0.0.1; 0: a free one",
+    )
     parser.add_argument("--version", action="version", version=f"acp.nvim demo agent {VERSION}")
     options = parser.parse_args()
     if options.speed < 0:
@@ -63,6 +70,12 @@ def main() -> int:
         if options.state is None:
             parser.error(f"{ARGUMENT} needs --state, to be remembered")
         return login.sign_in()
+    if options.aap is not None:
+        try:
+            asyncio.run(aap.run(options.aap, options.speed))
+        except (OSError, OverflowError) as error:
+            parser.error(f"--aap {options.aap}: {error}")
+        return 0
     if sys.stdin.isatty() or sys.stdout.isatty():
         sys.stderr.write(
             "This is an agent for the Agent Client Protocol. Start it from Neovim: :AcpChat demo\n"
