@@ -1,4 +1,4 @@
-"""The tables acp_v1.md, acp_v2.md: which tests hold which requirement. ``make conformance`` writes them.
+"""Which tests hold which requirement: ``make conformance`` writes acp_v1.md, acp_v2.md and aap_v3.md.
 
 The ids stand in requirements_v1.toml, …; what is not built stands, with a reason, in not_applicable.toml. A
 test holds a requirement by its marker ``req``. Tests that do not run in every ``make test`` do not count:
@@ -22,7 +22,8 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-VERSIONS = ("v1", "v2")
+VERSIONS = ("v1", "v2", "aap")
+NAMES = {"v1": "ACP v1", "v2": "ACP v2", "aap": "AAP v3"}
 OUTPUT = "ACP_TEST_COVERAGE"
 NOT_ALWAYS = ("skip", "skipif", "long", "agents")
 
@@ -36,7 +37,7 @@ class Requirement(NamedTuple):
 
 
 def table(version: str) -> Path:
-    return HERE / f"acp_{version}.md"
+    return HERE / f"{NAMES[version].lower().replace(' ', '_')}.md"
 
 
 def requirements(version: str) -> dict[str, Requirement]:
@@ -90,7 +91,7 @@ def render(version: str, tests: Mapping[str, Sequence[str]]) -> str:
     wanted, left_out = requirements(version), reasons(version)
     held = sum(1 for ident in wanted if tests.get(ident))
     lines = [
-        f"# What holds the requirements of ACP {version}",
+        f"# What holds the requirements of {NAMES[version]}",
         "",
         'Made by `make conformance` from the tests\' markers (`@pytest.mark.req("V1-80")`); see',
         "`tests/conformance/coverage.py`. A level with `*` is not stated by the protocol's pages: it follows",
