@@ -51,7 +51,7 @@ def test_the_key_is_masked_wherever_it_may_show(start_screen: StartScreen, tmp_p
     with chatting(start_screen, server, settings) as chat:
         server.fail("POST turns", answers(500, f'{{"error": "bad {KEY}"}}'.encode()))
         chat.submit("hi")
-        chat.until("error: the server failed (500 Internal Server Error: bad •••)")
+        chat.until("the server failed (500 Internal Server Error: bad •••)")
         chat.screen.command("AcpTrace x")
         eventually(lambda: any("POST /sessions" in line for line in chat.screen.lines()))
         trace = "\n".join(chat.screen.lines())
@@ -115,6 +115,7 @@ def test_options_and_tools(start_screen: StartScreen) -> None:
         screen = chat.screen
         screen.command("AcpOptions model large")
         screen.command("AcpOptions tool:search trust")
+        chat.sees("acp: tool Search the web: trust")
         screen.keys(":AcpOptions token abc<CR>")
         chat.sees("token is a secret: :AcpOptions token asks for it unseen")
         screen.clear_messages()

@@ -144,11 +144,8 @@ class Queue:
             self._prompts.insert(0, prompt)
             unsent.insert(0, prompt)
             chat.hold(turn.error)
-        elif turn.error is None:
+        elif not turn.error:
             chat.wants_login = False
-        elif turn.error.unsent:
-            self._prompts.insert(0, prompt)
-            unsent.insert(0, prompt)
         if unsent and chat.held is None:
             self.give_back(unsent)
         self.show()
