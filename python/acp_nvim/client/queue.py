@@ -99,7 +99,9 @@ class Queue:
                 await self._turn(chat.agent, self._prompts.pop(0))
 
     def began(self) -> None:
-        """The agent works without a prompt (V2-62)."""
+        """The agent works without a prompt (V2-62), or goes on with an old turn because we asked it to."""
+        if self._sending:
+            return
         self.over = anyio.Event()
         self.show()
 
