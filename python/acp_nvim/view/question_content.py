@@ -13,7 +13,7 @@ from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
-from . import elicitation, facts
+from . import changes, elicitation, facts
 from .block import Lines, Segment, link
 from .content import as_json, block_line, raw_line
 from .elicitation import CONTENT_BYTES, put_text
@@ -73,19 +73,19 @@ def _edit(question: Question, permission: Permission, call: ToolCall, look: Look
     paths = [each.path for each in changed if each.path] or [each.path for each in call.locations]
     if len(changed) <= 1:
         for path in paths[:1]:
-            question.put((look.path(path), "AcpPath"), *_counts(changed))
-            question.known = 1 if look.short(path) == look.path(path) else 0
+            said = _said(diffs[0], look) if diffs else []
+            question.put((look.path(path), "AcpPath"), *_counts(changed), *said)
+            question.known = 1 if look.short(path) == look.path(path) and not said else 0
         _replaced(question, diffs)
         _hunks(question, changed, look)
     else:
         for diff, each in zip(diffs, changed, strict=True):
-            question.put((look.path(each.path or ""), "AcpPath"), *_counts([each]))
+            question.put((look.path(each.path or ""), "AcpPath"), *_counts([each]), *_said(diff, look))
             _replaced(question, [diff])
             _hunks(question, [each], look)
     for diff in diffs:
-        for change in diff.changes[1:] or ():
+        for change in diff.changes[1:]:
             question.put((f"{one_line(change.op)} ", "AcpNote"), (look.path(change.path), "AcpPath"))
-        for change in diff.changes:
             if change.old_path:
                 question.put(("from ", "AcpNote"), (look.path(change.old_path), "AcpPath"))
     if not changed:
@@ -94,6 +94,11 @@ def _edit(question: Question, permission: Permission, call: ToolCall, look: Look
             _raw(question, call.raw_input)
     _others(question, call)
     _words(question, permission, call, look, *paths)
+
+
+def _said(diff: Diff, look: Look) -> list[Segment]:
+    said = changes.words(diff, look)
+    return [(f"  {said}", "AcpNote")] if said else []
 
 
 def _mode(question: Question, permission: Permission, call: ToolCall, look: Look) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from acp_nvim.session.asked import Permission
-from acp_nvim.session.content import Block, UnknownContent
+from acp_nvim.session.content import Block, Diff, UnknownContent
 from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import pad
 
 from . import elicitation, facts
 from .block import Drawn, Fold, Lines, Segment, link
+from .changes import words
 from .content import block_line, hidden, raw_line
 from .look import Look, counts_segments, plural
 from .proposal import files
@@ -176,10 +177,10 @@ def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[
             if place.end_line is not None and place.end_line != place.line:
                 text += f"-{place.end_line}"
         changed = [change for diff in facts.diffs(call) for change in diff.changes]
-        old = next((change.old_path for change in changed if change.old_path), None)
-        if old is not None and old != place.path:
-            text = f"{look.short(old)} -> {text}"
-        others = len({change.path for change in changed} - {place.path})
+        mine = [change for change in changed if place.path in (change.path, change.old_path)]
+        if mine and mine[0].old_path and mine[0].old_path != mine[0].path:
+            text = f"{look.short(mine[0].old_path)} -> {look.short(mine[0].path)}"
+        others = len({change.path for change in changed} - {each.path for each in mine} - {place.path})
         return f"{text} and {others} more" if others else text, "AcpPath"
     return one_line(title or call.name or call.kind_raw or "", cells, cut), ""
 
@@ -206,7 +207,7 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
         return
     changes = facts.diffs(call)
     if changes:
-        _put_diffs(body, [facts.hunks(each) for each in changes], look)
+        _put_diffs(body, changes, look)
         drawn.put_body(body, "diff", look.icons)
         body = Lines()
     if call.terminals and (facts.runs(call) or state == "failed"):
@@ -237,12 +238,14 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
     drawn.put_body(body, "output", look.icons)
 
 
-def _put_diffs(body: Lines, changed: list[facts.Hunks], look: Look) -> None:
+def _put_diffs(body: Lines, diffs: list[Diff], look: Look) -> None:
     left = facts.HUNK_LINES
+    changed = [facts.hunks(each) for each in diffs]
     more = sum(each.more for each in changed)
-    for each in changed:
-        if len(changed) > 1 and each.path:
-            body.put((look.path(each.path), "AcpPath"))
+    for diff, each in zip(diffs, changed, strict=True):
+        said = words(diff, look)
+        if each.path and (len(changed) > 1 or said):
+            body.put((look.path(each.path), "AcpPath"), (f"  {said}" if said else "", "AcpNote"))
         for line in each.lines[:left]:
             body.put((line, ""))
         more += max(len(each.lines) - left, 0)

@@ -14,6 +14,7 @@ from acp_nvim.session.asked import (
     PermissionOption,
     UnknownSubject,
 )
+from acp_nvim.session.content import Change, Diff
 from acp_nvim.session.entities import ToolCall
 from acp_nvim.session.events import PermissionOpened
 from acp_nvim.view.question import Question
@@ -203,6 +204,45 @@ def test_a_command_subject_wins_over_the_raw_input() -> None:
     asked = {"subject": CommandSubject("rm -rf build", "/ws"), "description": "Clean\nup"}
     question = ask("execute", "x", asked, raw_input={"command": "ls"})
     assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', 'up"', 'claude says: "x"']
+
+
+PATCHES: list[tuple[Diff, str]] = [
+    (Diff((Change("modify", "/home/me/src/app/a.py"),), patch="@@ -1 +1 @@\n-x\n+y\n"), "a.py  +1 -1"),
+    (Diff((Change("add", "/home/me/src/app/b.py"),), patch="@@ -0,0 +1 @@\n+y\n"), "b.py  +1"),
+    (Diff((Change("delete", "/home/me/src/app/c.py"),), patch="@@ -1 +0,0 @@\n-x\n"), "c.py  -1  delete"),
+    (Diff((Change("move", "/home/me/src/app/d.py", "/home/me/src/app/old.py"),)), "d.py  move from old.py"),
+    (Diff((Change("copy", "/home/me/src/app/e.py", "/etc/x"),)), "e.py  copy from /etc/x"),
+    (Diff((Change("modify", "/home/me/src/app/f.png", None, "binary"),)), "f.png  binary"),
+    (Diff((Change("add", "/home/me/src/app/g", None, "directory"),)), "g  new directory"),
+    (Diff((Change("_swap\n", "/home/me/src/app/h", None, "text"),)), "h  _swap"),
+]
+
+
+@pytest.mark.req("V2-109", "V2-110", "V2-111")
+def test_what_is_done_to_files_without_two_texts() -> None:
+    for diff, line in PATCHES:
+        question = ask("edit", content=[diff])
+        assert question.lines[0] == line
+    question = ask("edit", content=[diff for diff, _ in PATCHES])
+    shown = [line for line in question.lines if not line.startswith(("@@", "- ", "+ "))]
+    assert shown == [line for _, line in PATCHES]
+
+
+@pytest.mark.req("V2-109")
+def test_the_row_of_several_files() -> None:
+    chat = Chat()
+    chat.tool("t", kind="edit", status="completed", content=[PATCHES[0][0], PATCHES[3][0], PATCHES[5][0]])
+    assert [line for line in chat.lines() if line.strip()] == [
+        "✓ edit   a.py and 2 more  +1 -1",
+        "  │ a.py",
+        "  │ @@ -1 +1 @@",
+        "  │ - x",
+        "  │ + y",
+        "  │ d.py  move from old.py",
+        "  │ f.png  binary",
+    ]
+    chat.patch("t", content=[PATCHES[3][0]])
+    assert "✓ edit   old.py -> d.py" in chat.lines()
 
 
 @pytest.mark.req("V2-120", "V2-124")
