@@ -6,6 +6,7 @@ local M = {}
 ---@field env? table<string, string|{cmd: string[]}>
 ---@field cwd? string|fun(bufnr: integer): string
 ---@field protocol? 'acp-v1'|'acp-v2'|'auto'|'aap'
+---@field batches? boolean takes arrays of messages, as a draft of version 2 had them
 ---@field mcp_servers? acp.McpServer[]
 ---@field directories? string[] absolute, or from ~: more folders its sessions may work in
 ---@field options? table<string, string|boolean>

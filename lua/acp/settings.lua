@@ -211,6 +211,7 @@ local agent_fields = record({
   env = map('^[^=]+$', 'no name of an environment variable', env_value),
   cwd = cwd,
   protocol = one_of('acp-v1', 'acp-v2', 'auto', 'aap'),
+  batches = of('boolean', 'true or false'),
   mcp_servers = function(value, path, problems)
     return require('acp.mcp').check(value, path, problems)
   end,

@@ -13,8 +13,10 @@ import anyio
 from acp_nvim.process.environment import clean_environment
 from acp_nvim.process.spawn import AgentProcess, LaunchError
 from acp_nvim.protocol.adapter import Parts
+from acp_nvim.protocol.batches import Batches
 from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.negotiation import Client, Dialect, Negotiation, OlderError
+from acp_nvim.protocol.rpc import Lines
 from acp_nvim.protocol.rpc_errors import GONE
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
@@ -98,7 +100,10 @@ class LocalAgent:
         process = self._process
         if process is None:
             return ""
-        channel = Channel(StdioTransport(process.stdout, process.stdin), self._connection.trace.record)
+        transport: Lines = StdioTransport(process.stdout, process.stdin)
+        if self._config.batches:
+            transport = Batches(transport)
+        channel = Channel(transport, self._connection.trace.record)
         parts = Parts(
             sink=self._services.sink,
             files=self._services.files,

@@ -29,6 +29,7 @@ class AgentConfig(msgspec.Struct):
     command: list[str] = msgspec.field(default_factory=list)
     env: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
     protocol: str = "acp-v1"
+    batches: bool = False
     mcp_servers: list[Any] | dict[str, Any] = msgspec.field(default_factory=list)
     directories: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
     options: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)
