@@ -199,15 +199,17 @@ end
 
 -- opening
 
----The first change in the upper third of both windows.
+---The first change in the upper third of what is seen of the windows, which scroll together.
 ---@param view acp.DiffView
 ---@param at integer[]
-local function go_to_change(view, at)
+---@param under integer rows of the last window that the card takes
+local function go_to_change(view, at, under)
+  local seen = math.max(1, api.nvim_win_get_height(view.sides[#view.sides].win) - under)
   for i, side in ipairs(view.sides) do
     api.nvim_win_call(side.win, function()
       local row = math.min(at[i] or 1, api.nvim_buf_line_count(side.buf))
       api.nvim_win_set_cursor(side.win, { row, 0 })
-      local above = math.floor(api.nvim_win_get_height(side.win) / 3)
+      local above = math.floor(math.min(api.nvim_win_get_height(side.win), seen) / 3)
       vim.cmd('keepjumps normal! zt')
       if above > 0 then
         vim.cmd(('keepjumps normal! %d\25'):format(above)) -- <C-y>
@@ -255,6 +257,21 @@ local function replace(proposal, from)
   return from, any
 end
 
+---Rows at the bottom of the screen that the card beside a diff takes.
+---@param proposal acp.DiffProposal
+---@return integer
+local function covered(proposal)
+  local question = proposal.question and require('acp.question.queue').get(proposal.question)
+  return question and require('acp.question.card').rows(question) or 0
+end
+
+---Whether the screen has room for a question and its diff. Else the card has the change.
+---@param proposal acp.DiffProposal
+---@return boolean
+function M.fits(proposal)
+  return how() == 'split' or layout.fits(#proposal.sides, covered(proposal))
+end
+
 ---Open a diff. The user asked for it, or rests in the chat: it takes the focus.
 ---@param proposal acp.DiffProposal
 ---@param from {win: integer, insert: boolean} where the user comes back to
@@ -289,8 +306,8 @@ function M.open(proposal, from)
     focus = not side.own and i or focus
     own = side.own and side.buf or own
   end
-  local wins
-  wins, view.own_tab = layout.open(bufs, how())
+  local wins, under = nil, covered(proposal) ---@type integer[], integer
+  wins, view.own_tab = layout.open(bufs, how(), under)
   view.tab = api.nvim_get_current_tabpage()
   for i, side in ipairs(view.sides) do
     side.win = wins[i]
@@ -313,7 +330,7 @@ function M.open(proposal, from)
     end
   end
   api.nvim_set_current_win(wins[focus or 1])
-  go_to_change(view, proposal.at)
+  go_to_change(view, proposal.at, view.own_tab and under or 0)
   require('acp.chat').focused(chat)
   if walked then
     M.on.walked(proposal.question)

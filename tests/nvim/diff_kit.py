@@ -114,11 +114,28 @@ class Desk:
     def wait_diff(self) -> str:
         """Wait until the diff and its chooser are on the screen, and the chooser listens."""
         text = self.screen.wait(OPEN)
+        self.wait_listening()
+        return text
+
+    def wait_listening(self) -> None:
+        """Wait until a chooser takes keys."""
         eventually(
             lambda: self.screen.funcs.maparg("?", "n", False, True).get("desc"),
             message=lambda: f"still deaf\n{self.screen.text()}",
         )
-        return text
+
+    def card_lines(self) -> list[str]:
+        return list(
+            self.screen.lua(
+                "local card = require('acp.question.card').get()"
+                " return vim.api.nvim_buf_get_lines(card.buf, 0, -1, false)"
+            )
+        )
+
+    def covered(self) -> int:
+        """Rows of the screen that the card takes, with its border."""
+        height = "return vim.api.nvim_win_get_height(require('acp.question.card').get().win) + 2"
+        return int(self.screen.lua(height))
 
     def wait_closed(self) -> None:
         """Wait until nothing of a diff is left."""

@@ -281,6 +281,28 @@ def test_one_above_the_other_on_a_narrow_screen(make: MakeDesk) -> None:
     made = asked(make(edit(), size=(90, 30)))
     layout, _ = made.screen.funcs.winlayout()
     assert layout == "col"
+    upper, lower = (made.screen.api.win_get_height(win) for _, win in made.windows())
+    assert abs(lower - made.covered() - upper) <= 1, "both are seen above the card"
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 16), (60, 14), (120, 12)])
+def test_no_diff_that_its_card_would_hide(make: MakeDesk, size: tuple[int, int]) -> None:
+    made = make(edit(), size=size)
+    made.go()
+    made.wait_listening()
+    assert made.tabs() == 1
+    assert any(line.startswith("@@ -6") for line in made.card_lines()), "the card has the change"
+    made.screen.keys(*["<C-f>"] * 20, "3")  # it may be longer than the screen
+    made.wait_answer("no")
+    made.chat.wait_state("idle")
+
+
+@pytest.mark.parametrize("size", [(80, 20), (80, 24), (120, 16)])
+def test_the_change_is_seen_beside_the_card(make: MakeDesk, size: tuple[int, int]) -> None:
+    made = asked(make(edit(), size=size))
+    assert "year % 100 == 0:" in made.screen.text()
+    upper, lower = (made.screen.api.win_get_height(win) for _, win in made.windows())
+    assert min(upper, lower - made.covered()) >= 3
 
 
 def test_beside_each_other_from_fifty_columns_each(make: MakeDesk) -> None:

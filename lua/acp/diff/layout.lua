@@ -6,6 +6,9 @@ local api = vim.api
 -- Columns that windows must have together to stand beside each other: two, three.
 local BESIDE = { [2] = 101, [3] = 150 }
 
+-- Rows of a window that must be seen beside the card: its winbar, and some of the change.
+local SEEN = 3
+
 ---@class acp.DiffHome where the user was
 ---@field tab integer
 ---@field win integer
@@ -124,12 +127,34 @@ local function new_tab(buf)
   return api.nvim_get_current_win()
 end
 
+---The part of some rows that each of the windows in them gets, above the rows that are covered.
+---@param rows integer
+---@param count integer windows, one above the other
+---@param covered integer
+---@return integer
+local function share(rows, count, covered)
+  return math.floor((rows - covered - count + 1) / count)
+end
+
+---Whether something of each window is to be seen in a tab page of their own. If not, a question would be
+---answered by who has not seen what is asked.
+---@param count integer windows
+---@param covered integer rows at the bottom that the card takes
+---@return boolean
+function M.fits(count, covered)
+  local tabline = vim.o.showtabline > 0 and 1 or 0
+  local rows = vim.o.lines - vim.o.cmdheight - tabline - (vim.o.laststatus > 0 and 1 or 0)
+  local above = vim.o.columns < (BESIDE[count] or 0)
+  return share(rows, above and count or 1, covered) >= SEEN
+end
+
 ---Open the windows. The focus goes to the first.
 ---@param bufs integer[] one to three
 ---@param how 'auto'|'tab'|'split'
+---@param covered integer rows at the bottom of the screen that the card takes
 ---@return integer[] wins
 ---@return boolean tab whether they are a tab page of their own
-function M.open(bufs, how)
+function M.open(bufs, how, covered)
   local code = how == 'split' and code_window() or nil
   local first
   if code then
@@ -143,11 +168,14 @@ function M.open(bufs, how)
     return wins, code == nil
   end
   local beside = api.nvim_win_get_width(first) >= BESIDE[#bufs]
+  if code or share(api.nvim_win_get_height(first), #bufs, covered) < SEEN then
+    covered = 0
+  end
   for i = 2, #bufs do
     local last, left = wins[i - 1], #bufs - i + 2 -- windows that share the room of the last
     local size = beside and api.nvim_win_get_width(last) or api.nvim_win_get_height(last)
     -- Each gets its part of what is left, and a separator or a statusline.
-    size = size - math.floor((size - left + 1) / left) - 1
+    size = size - share(size, left, beside and 0 or covered) - 1
     wins[i] = api.nvim_open_win(bufs[i], false, {
       split = beside and 'right' or 'below',
       win = last,

@@ -109,6 +109,13 @@ local function fill(buf, question, brief)
   return count
 end
 
+---Rows of the screen a question takes at most beside its diff, where it does without the change.
+---@param question acp.Question
+---@return integer
+function M.rows(question)
+  return require('acp.question.place').beside(#content(question, true)) + 2
+end
+
 ---Rows of the text that are below the window; 0 when its last line is on the screen.
 ---@return integer
 function M.more()

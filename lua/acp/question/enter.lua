@@ -135,6 +135,9 @@ end
 ---@param from acp.QuestionFrom
 ---@param proposal acp.DiffProposal
 local function open_diff(from, proposal)
+  if not diff.fits(proposal) then
+    return false
+  end
   local now = card.get()
   if now and now.win == from.win then
     from.win = home and home.win or vim.fn.win_getid(vim.fn.winnr('#'))

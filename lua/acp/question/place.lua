@@ -54,6 +54,13 @@ function M.bottom()
   return vim.o.lines - vim.o.cmdheight - status
 end
 
+---Rows of text a question gets beside a diff: it leaves the upper half, where the first change is.
+---@param rows integer that it would like
+---@return integer
+function M.beside(rows)
+  return math.min(rows, math.max(8, math.floor((M.bottom() - tabline() - 2) / 2)))
+end
+
 ---The room for a question: as wide as its transcript, at its bottom edge; else at the bottom right.
 ---@param n integer chat
 ---@param rows integer lines of text that it would like
@@ -73,9 +80,8 @@ function M.box(n, rows)
     width = math.max(1, math.min(width, vim.o.columns - 2))
     col = vim.o.columns - width - 2
     limit = bottom - top - 2
-    -- Beside a diff it leaves the upper half, where the first change is.
     if require('acp.diff').here() then
-      limit = math.max(math.min(limit, 8), math.floor(limit / 2))
+      limit = M.beside(limit)
     end
   end
   limit = math.max(1, limit)
