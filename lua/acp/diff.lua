@@ -306,7 +306,8 @@ function M.open(proposal, from)
     focus = not side.own and i or focus
     own = side.own and side.buf or own
   end
-  local wins, under = nil, covered(proposal) ---@type integer[], integer
+  local under = covered(proposal)
+  local wins
   wins, view.own_tab = layout.open(bufs, how(), under)
   view.tab = api.nvim_get_current_tabpage()
   for i, side in ipairs(view.sides) do
