@@ -39,8 +39,14 @@ local function one_agent(name)
     health.ok('demo: built in; no language model, no account')
   elseif agent.protocol == 'aap' then
     health.ok(('%s: over HTTP at %s'):format(name, agent.url or '(no url)'))
+    local key = agent.api_key_env
     if not agent.url then
       health.error(name .. ': no url', { ('set agents.%s.url'):format(name) })
+    elseif key and not (agent.env or {})[key] and not vim.env[key] then
+      health.error(
+        ('%s: $%s is not set, which is to hold the key'):format(name, key),
+        { ':help acp-aap-key' }
+      )
     end
   elseif not agent.command then
     health.error(name .. ': no command', { ('set agents.%s.command'):format(name) })

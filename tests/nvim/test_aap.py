@@ -316,6 +316,36 @@ def test_a_wrong_key(start_screen: StartScreen) -> None:
         assert server.seen("POST sessions") == []
 
 
+def test_there_is_no_login_but_the_key(start_screen: StartScreen) -> None:
+    with chatting(start_screen, AapServer()) as chat:
+        chat.screen.command("AcpLogin")
+        chat.until("the key comes from agents.x.api_key_env (:help acp-aap-key)")
+
+
+@pytest.mark.req("AAP-68")
+def test_cancelling_what_an_old_session_was_left_with(start_screen: StartScreen) -> None:
+    server = AapServer([[SEARCH], [text("fine")], [text("new")]])
+    with chatting(start_screen, server) as chat:
+        chat.submit("look")
+        chat.until_state("waiting")
+        chat.screen.command("bwipeout! acp://x/1")
+        history: list[dict[str, Any]] = server.kept.history
+        assert history[-1]["role"] == "assistant"
+        chat.screen.lua("require('acp').chat({ agent = 'x', new = true })")
+        chat.screen.leave_insert()
+        chat.screen.command("AcpSessions x")
+        eventually(lambda: "look" in chat.screen.text(), message=chat.screen.text)
+        chat.screen.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('acp://sessions'))")
+        chat.screen.keys("/look<CR><CR>")
+        again = eventually(lambda: Chat(chat.screen, "acp://x/3"))
+        again.until_state("waiting")
+        chat.screen.command("AcpCancel")
+        again.until("cancelled by you")
+        again.until_state("idle")
+        again.works("next")
+        assert [each["messages"][0].get("granted") for each in server.turns[1:]] == [False, None]
+
+
 @pytest.mark.req("AAP-07")
 def test_several_agents_to_choose_from(start_screen: StartScreen) -> None:
     agent: dict[str, Any] = {"version": "1", "capabilities": {"stream": {"delta": {}}}}

@@ -58,6 +58,10 @@ def test_agents_that_are_there_come_first_with_their_path_and_note(
             {"agents": {"r": {"protocol": "aap", "url": "http://127.0.0.1:1"}}},
             ["r: over HTTP at http://127.0.0.1:1"],
         ),
+        (
+            {"agents": {"r": {"protocol": "aap", "url": "http://127.0.0.1:1", "api_key_env": "NO_SUCH_KEY"}}},
+            ["r: $NO_SUCH_KEY is not set, which is to hold the key"],
+        ),
         ({"default_agent": "nobody"}, ["default_agent 'nobody' does not exist"]),
         ({"colour": 1}, ["setup(): colour is no setting: known are agents"]),
     ],

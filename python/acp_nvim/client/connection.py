@@ -100,6 +100,8 @@ class Connection:
     @property
     def login_remedy(self) -> str:
         """What to do when the agent offers no login we can do; the catalog's command on a line of its own."""
+        if self.remote:
+            return f"the key comes from agents.{self.agent}.api_key_env (:help acp-aap-key); then :AcpRestart"
         if self.config.login:
             return f"{self.config.login}\nlogs in, in a terminal; then :AcpRestart"
         return "log in with the agent's own program, then :AcpRestart"
@@ -110,8 +112,13 @@ class Connection:
         self._services.secrets.add(launch.secrets)
         return launch
 
+    @property
+    def remote(self) -> bool:
+        """Whether the agent is a server: there is no process."""
+        return self.config.protocol == "aap" and not self.demo
+
     def _new_life(self) -> Life:
-        if self.config.protocol == "aap" and not self.demo:
+        if self.remote:
             return RemoteAgent(self, self._services)
         return LocalAgent(self, self._services, self.launch)
 

@@ -58,7 +58,7 @@ async def ask(call: Call, link: Link, questions: Questions, sink: Sink) -> ToolP
 async def _reason(call: Call, link: Link, questions: Questions) -> str | None:
     """What the user types; without it, it is a rejection all the same."""
     field = FormField("reason", "text", "why not")
-    title = f"why is {call.name} rejected? What you say goes to the agent."
+    title = f"why is {call.name} rejected? The agent is told."
     # In a row of its own: the call's own row goes on saying that it was rejected.
     question = Permission("", [SEND, PLAIN], title, subject=Elicitation(title, Form((field,))))
     reply = await questions.elicit(link.session, question)
