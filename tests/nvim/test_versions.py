@@ -362,3 +362,56 @@ def test_a_prompt_that_was_not_taken_comes_back_and_work_of_its_own_is_waited_fo
         "cancelled",
         "end_turn",
     ]
+
+
+@pytest.mark.req("V2-73", "V2-74", "V2-96", "V2-107")
+def test_one_row_is_cancelled_where_the_agent_can(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    speaks = V2()
+    can = {"capabilities": {"cancel": {}}, "status": "in_progress"}
+    turn = speaks.turn(
+        speaks.call("one", title="One", **can),
+        speaks.call("two", title="Two", status="in_progress"),
+        speaks.call("three", title="Three", status="in_progress",
+                    content=[{"type": "terminal", "terminalId": "t1"}]),
+        update("terminal_update", terminalId="t1", command="sleep 99", capabilities={"cancel": {}}),
+        {"wait": "tool_call/cancel"},
+        {"wait": "terminal/cancel"},
+        speaks.patch("one", status="cancelled"),
+        update("terminal_update", terminalId="t1", exitStatus={"signal": "SIGTERM"}),
+        speaks.patch("two", status="completed"),
+        speaks.patch("three", status="completed"),
+    )  # fmt: skip
+    scripted = agent(
+        on={
+            "initialize": [HELLO_2],
+            "session/prompt": turn,
+            "tool_call/cancel": [{"reply": {}}],
+            "terminal/cancel": [{"reply": {}}],
+        }
+    )
+    screen = start_screen(size=(120, 40), init=WATCH, cwd=tmp_path)
+    screen.setup({**PASSIVE, "agents": {"x": {**scripted.settings, "protocol": "acp-v2"}}})
+    chat = Stage(screen).open(scripted)
+    chat.wait_state("idle")
+    chat.send()
+    chat.wait("sleep 99")
+    chat.focus()
+    screen.keys("<Esc><C-w>k")
+
+    def cancel(title: str) -> None:
+        screen.lua("vim.fn.cursor(1, 1) vim.fn.search(...)", title)
+        screen.keys("x")
+
+    cancel("Two")
+    screen.wait("x cannot cancel this alone; :AcpCancel cancels the turn")
+    cancel("One")
+    assert scripted.wait("tool_call/cancel")["params"] == {"sessionId": "s1", "toolCallId": "one"}
+    assert "One  cancelled" not in chat.text()
+    cancel("Three")
+    assert scripted.wait("terminal/cancel")["params"] == {"sessionId": "s1", "terminalId": "t1"}
+    chat.wait_turn()
+    chat.wait("One  cancelled")
+    cancel("One")
+    screen.wait("nothing here goes on")

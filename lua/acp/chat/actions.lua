@@ -183,6 +183,16 @@ M.all = {
         require('acp.chat.show').ask_details(chat)
       end,
     },
+    cancel_item = {
+      desc = 'cancel what runs here, where the agent can',
+      modes = { 'n' },
+      run = function(chat)
+        local block = require('acp.chat.transcript').block_at(chat.buf, api.nvim_win_get_cursor(0)[1] - 1)
+        if block then
+          require('acp.host').event('cancel_item', { chat = chat.n, block = block.id, row = block.row })
+        end
+      end,
+    },
     previous = {
       desc = 'previous prompt',
       modes = { 'n', 'x' },
@@ -326,6 +336,7 @@ M.order = {
     'file',
     'url',
     'details',
+    'cancel_item',
     'previous',
     'next',
     'outline',

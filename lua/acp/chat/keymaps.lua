@@ -6,6 +6,7 @@ return {
     file = 'gf',
     url = 'gx',
     details = 'K',
+    cancel_item = 'x',
     previous = '[[',
     next = ']]',
     outline = 'gO',

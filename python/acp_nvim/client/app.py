@@ -36,6 +36,7 @@ from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
 from .forms import Forms
+from .items import Items
 from .login import Logins
 from .login_terminal import LoginTerminals
 from .logout import Logouts
@@ -113,6 +114,7 @@ class App:
         self._forms = Forms(editor, self._questions, self._secrets, spawn)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn)
+        self._items = Items(editor, self._registry, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
@@ -152,6 +154,7 @@ class App:
         self._on("trace", payloads.ShowTrace, self._shown.trace)
         self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
         self._on("details", payloads.Details, self._shown.details)
+        self._on("cancel_item", payloads.Details, self._items.cancel)
         self._on("content", payloads.OpenContent, self._contents.open)
         self._on("address", payloads.OpenAddress, self._contents.address)
 
