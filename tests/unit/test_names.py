@@ -19,6 +19,7 @@ CHOOSE = {
     "python/acp_nvim/client/remote.py": "an agent that is a server",
     "python/acp_nvim/client/connection.py": "a program or a server",
     "python/acp_nvim/client/payloads.py": "the setting",
+    "python/acp_nvim/client/remembered.py": "what such a server does not remember itself",
     "lua/acp/config.lua": "the setting",
     "lua/acp/settings.lua": "the setting",
     "lua/acp/health.lua": "what the settings say",
