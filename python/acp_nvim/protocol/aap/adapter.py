@@ -191,11 +191,11 @@ class Aap:
                 raise
             if self._why is not None:
                 ended = TurnEnded("lost", self._why)
-            if turn.reached:
-                await self._remember(link, blocks)
             if ended.stop == "cancelled":
                 link.cancelled, link.answers = True, {}
             self._over(link, ended)
+        if turn.reached:
+            await self._remember(link, blocks)
 
     async def cancel(self, session: Session) -> None:
         """Close the stream; the server may go on all the same (AAP-38, AAP-62)."""

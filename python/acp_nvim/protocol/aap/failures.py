@@ -79,10 +79,17 @@ def http_failure(answer: Answer, place: Place, again: str, *, about: str = "") -
 
 def said_by(answer: Answer) -> str:
     """The words of an error's body: JSON or text; a page of HTML has none that help (AAP-75)."""
-    body = answer.body.strip()
-    if answer.content_type.endswith("json") or body.startswith(b"{"):
+    if answer.content_type == "text/html":
+        return ""
+    return said(answer.body)
+
+
+def said(body: bytes) -> str:
+    """The words of an error, in JSON or as text."""
+    body = body.strip()
+    if body.startswith((b"{", b"[", b'"')):
         try:
-            error = codecs.ERROR.decode(answer.body)
+            error = codecs.ERROR.decode(body)
         except WireError:
             return ""
         for each in (error.error, error.message, error.detail):
@@ -91,7 +98,7 @@ def said_by(answer: Answer) -> str:
             if isinstance(each, str) and each.strip():
                 return each.strip()[:SAID_CHARS]
         return ""
-    if answer.content_type == "text/html" or body.startswith(b"<"):
+    if body.startswith(b"<"):
         return ""
     return body.decode("utf-8", "replace")[:SAID_CHARS]
 

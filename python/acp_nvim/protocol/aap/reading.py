@@ -18,6 +18,7 @@ from acp_nvim.wire.surrogates import SurrogateJoiner
 from acp_nvim.wire.tolerant import WireError
 
 from .content import image, in_order, tool_content
+from .failures import said
 from .links import TRUST, Call, Link
 from .server import Server
 
@@ -29,6 +30,7 @@ class Reading:
         self.over = False  # the server has said that this answer is complete
         self.stop: str | None = None
         self.anything = False  # text, a thought or a tool has come
+        self.complaint = ""  # the words of an event ``error``, which is no event of the protocol
         self._link = link
         self._sink = sink
         self._server = server
@@ -48,6 +50,8 @@ class Reading:
             self._server.note(f"{event.type} after the end of the turn: ignored", event.data)
             return
         self._server.seen(event.type or "event", event.data)
+        if event.type == "error":
+            self.complaint = said(event.data)
         try:
             data = self._server.decode(event.data, codecs.EVENT)
         except WireError as error:

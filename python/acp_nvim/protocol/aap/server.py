@@ -107,6 +107,10 @@ class Server:
         """Something could not be used."""
         self._observe("note", text, raw)
 
+    def complaint(self, words: str) -> Failure | None:
+        """The failure of an answer that ends with an error in words; None: there are none."""
+        return Failure(self._mask(f"the server failed: {words}"), remedy="send again") if words else None
+
     def broken(self, error: HttpFailedError, again: str = "send again") -> Failure:
         """The failure of a request that got no answer, or not all of it."""
         self._observe("note", str(error), b"")

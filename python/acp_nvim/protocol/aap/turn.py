@@ -90,8 +90,8 @@ class Turn:
             reading = await self._post(messages, said=said)
             said = False
             await self._settle(allowed)
-            if not reading.over and not reading.anything:
-                return End("error", _nothing())
+            if not reading.over and (reading.complaint or not reading.anything):
+                return End("error", self._server.complaint(reading.complaint) or _nothing())
             calls = reading.open
             if reading.stop != "tool_use" and (reading.over or not calls):
                 # A stream that ends in peace without a reason: as the SDK's server does it (AAP-50).
@@ -243,9 +243,15 @@ class Turn:
         link = self._link
         kind = history.kind_of(link.served.capabilities)
         if kind is not None:
-            found = await self._server.history(link.remote_id, kind)
-            history.fill(found, link, self._sink)
-            link.owed = history.unanswered(found, link)
+            try:
+                found = await self._server.history(link.remote_id, kind)
+            except AgentError as error:
+                if error.failure.kind in ("transport", "auth", "not_found"):
+                    raise
+                self._server.note(f"no history: {error.failure.message}")  # the user can go on all the same
+            else:
+                history.fill(found, link, self._sink)
+                link.owed = history.unanswered(found, link)
         link.stale = False
 
     def _broken(self, error: HttpFailedError) -> Failure:

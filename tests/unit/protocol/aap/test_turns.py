@@ -232,6 +232,30 @@ async def test_a_model_that_fails_in_message_mode_says_nothing() -> None:
         assert turn.error.message == "the server ended the turn without a word"
 
 
+@pytest.mark.req("AAP-42", "AAP-50")
+@pytest.mark.parametrize(
+    "said", [b"out of memory", b'{"message": "out of memory"}', b'{"error": "out of memory"}']
+)
+@pytest.mark.parametrize("before", [True, False])
+async def test_an_error_in_words_that_ends_a_stream(said: bytes, before: bool) -> None:
+    raw = Raw(b"event: error\ndata: " + said + b"\n\n")
+    script: list[Step] = [[text("half"), raw] if before else [raw]]
+    async with opened(script, quirks=Quirks(lose_stop=True)) as bench:
+        turn = await bench.prompt()
+        assert turn.stop == "error"
+        assert turn.error is not None
+        assert turn.error.message == "the server failed: out of memory"
+        assert ("agent: half" in bench.timeline) == before
+
+
+@pytest.mark.req("AAP-38")
+async def test_a_history_that_cannot_be_had_keeps_nobody_from_going_on() -> None:
+    async with opened([[text("a"), Cut()], [text("b")]]) as bench:
+        await bench.prompt()
+        bench.server.fail("GET history", answers(500))
+        assert (await bench.prompt()).stop == "end_turn"
+
+
 @pytest.mark.req("AAP-75")
 async def test_a_model_that_fails_without_a_stream() -> None:
     async with opened([[Fail()]], agents=offering("none")) as bench:
