@@ -79,6 +79,7 @@ class App:
             quirks=self._quirks,
             changed=self._wrote,
             chat=self._number,
+            written=self._store.apply,
         )
         self._diffs = Diffs(editor)
         self._overwrites = Overwrites(editor, self._store, spawn)

@@ -13,6 +13,7 @@ from anyio import sleep, to_thread
 from ..session.asked import PathSubject, Permission, PermissionOption
 from ..session.content import Change, Diff
 from ..session.entities import Session
+from ..session.events import FileWritten
 from ..session.ports import CANCELLED, Questions, RequestError
 from ..text.merge import Merged, merge
 from . import disk
@@ -44,7 +45,8 @@ class FileService:
     ``protected()`` gives the globs of ``files.protected`` as they are now. ``quirks(session)`` gives those
     of its agent: ``{'missing_file': 'empty'}`` reads a missing file as an empty text, for an agent whose
     own writing of new files breaks on the error. ``changed(session, path)`` is called after each write.
-    ``chat(session)`` is the number of its chat, which events about its files go to.
+    ``chat(session)`` is the number of its chat, which events about its files go to. ``written(session, event)`` gets what each write
+    has changed.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class FileService:
         quirks: Callable[[Session], Mapping[str, Any]] = lambda _session: {},
         changed: Callable[[Session, str], None] = lambda _session, _path: None,
         chat: Callable[[Session], int | None] = lambda _session: None,
+        written: Callable[[Session, FileWritten], None] = lambda _session, _event: None,
     ) -> None:
         self._editor = editor
         self._questions = questions
@@ -63,6 +66,7 @@ class FileService:
         self._quirks = quirks
         self._changed = changed
         self._chat = chat
+        self._written = written
         self._order = Order()
         self._known = Known()
 
@@ -85,12 +89,15 @@ class FileService:
         async with self._turn(session, path) as place:
             if place.why is not None:
                 await self._ask(session, "write", place, place.why, text)
+            change = await self._change(session, place, text)
             wrote = await self._write_buffer(session, place, text)
             if wrote is None:
                 await to_thread.run_sync(disk.write_text, Path(place.real), text)
             self._known.learn(session.id, place.real, text)
         if wrote is not False:
             self._changed(session, place.real)
+            if change.old_text != text:
+                self._written(session, FileWritten(change, (path, place.path, place.real)))
 
     def forget(self, session: Session) -> None:
         """The session is over: what it knows of files is not needed any more."""
@@ -165,16 +172,18 @@ class FileService:
 
     async def _ask(self, session: Session, op: str, place: Place, why: str, text: str | None = None) -> None:
         """Ask the user; raises RequestError unless the answer is yes. ``text``: what would be written."""
-        old, diff = None, None
-        if text is not None:
-            try:
-                old = await self._current(session, place.real)
-                diff = Diff((Change("add" if old is None else "modify", place.real),), old, text)
-            except RequestError:  # it cannot be read as text: then there is nothing to compare with
-                diff = Diff((Change("modify", place.real),), None, text)
+        diff = await self._change(session, place, text) if text is not None else None
         await self._put(session, place, PathSubject(op, place.path, place.real, why, diff), [YES, NO])
-        if old is not None:
-            self._known.learn(session.id, place.real, old)
+        if diff is not None and diff.old_text is not None:
+            self._known.learn(session.id, place.real, diff.old_text)
+
+    async def _change(self, session: Session, place: Place, text: str) -> Diff:
+        """What writing ``text`` changes, as the file is now."""
+        try:
+            old = await self._current(session, place.real)
+        except RequestError:  # it cannot be read as text: then there is nothing to compare with
+            return Diff((Change("modify", place.real),), None, text)
+        return Diff((Change("add" if old is None else "modify", place.real),), old, text)
 
     async def _ask_conflict(self, session: Session, place: Place, mine: str, text: str) -> str | None:
         """Ask about unsaved edits that are in the way; raises RequestError for a no.

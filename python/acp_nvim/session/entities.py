@@ -170,6 +170,15 @@ class Turn:
     rejected: bool = False  # the user rejected something during this turn
     started: float = 0.0
     ended: float | None = None
+    written: dict[str, Written] = field(default_factory=dict)  # by real path, in the order of the first write
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a file during the turn by writes of ours; ``names``: what the agent may call it."""
+
+    diff: Diff
+    names: frozenset[str]
 
 
 @dataclass(slots=True)

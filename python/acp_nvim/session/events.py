@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from .agent import AgentInfo
 from .asked import Permission
-from .content import Block, Location, ToolContent
+from .content import Block, Diff, Location, ToolContent
 from .elicitation import Content, Elicitation
 from .entities import Failure, Note, Origin, Plan, Role, SessionState, Usage
 from .options import Command, Option
@@ -94,6 +94,14 @@ class OverwriteFound:
     path: str
     old_text: str | None
     replaces: Literal["file", "edits"] = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class FileWritten:
+    """A file was written for the agent; ``names``: what the agent may call it. Told when the turn ends."""
+
+    diff: Diff
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +307,7 @@ Event: TypeAlias = (
     | MessageAppend
     | MessageSet
     | ToolPatch
+    | FileWritten
     | ToolAppend
     | OverwriteFound
     | TerminalPatch

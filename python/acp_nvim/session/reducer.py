@@ -12,7 +12,14 @@ from typing import Any
 from msgspec import UNSET
 
 from . import events as ev
-from . import reducer_messages, reducer_overwrites, reducer_terminals, reducer_tools, turns
+from . import (
+    reducer_messages,
+    reducer_overwrites,
+    reducer_terminals,
+    reducer_tools,
+    reducer_written,
+    turns,
+)
 from .entities import Compaction, Item, Session
 from .step import Step, own
 
@@ -169,6 +176,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], None]] = {
     ev.MessageSet: reducer_messages.set_,
     ev.ToolPatch: reducer_tools.patch,
     ev.ToolAppend: reducer_tools.append,
+    ev.FileWritten: reducer_written.written,
     ev.OverwriteFound: reducer_overwrites.found,
     ev.TerminalPatch: reducer_terminals.patch,
     ev.TerminalSet: reducer_terminals.set_,

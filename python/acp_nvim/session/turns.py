@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import reducer_messages, reducer_tools
+from . import reducer_messages, reducer_tools, reducer_written
 from .entities import Turn, TurnEnd, TurnState
 from .events import StateSet, TurnAccepted, TurnEnded, TurnStarted
 from .step import Step
@@ -59,6 +59,7 @@ def ended(step: Step, event: TurnEnded) -> None:
     reducer_tools.finish(step, event.stop, cancelled=cancelled)
     _mark_compactions(step, cancelled=cancelled)
     step.end_message()
+    reducer_written.show(step, turn)
     turn.stop, turn.error, turn.confirmed = event.stop, event.error, event.confirmed
     turn.ended = step.now
     turn.state = _final_state(event.stop)

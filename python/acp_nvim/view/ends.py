@@ -86,15 +86,17 @@ def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
 
 
 def _changed(end: TurnEnd, session: Session) -> str:
-    """``2 files +12 -4``: what finished calls of the turn changed."""
+    """``2 files +12 -4``: what finished calls of the turn changed; a question of ours is about one of them."""
     files: set[str] = set()
     added = removed = 0
-    for call in facts.turn_calls(session, end):
-        if call.side == "client" or facts.state(call) != "done":
-            continue
+    calls = [call for call in facts.turn_calls(session, end) if facts.state(call) == "done"]
+    for call in sorted(calls, key=lambda each: each.side == "client"):
         for change in facts.diffs(call):
+            paths = {each.path for each in change.changes}
+            if call.side == "client" and paths <= files:
+                continue
             found = facts.hunks(change)
-            files |= {each.path for each in change.changes}
+            files |= paths
             added, removed = added + found.added, removed + found.removed
     if not files:
         return ""

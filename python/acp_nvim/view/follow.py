@@ -99,7 +99,8 @@ class Follow:
         if trail is None or not touched:
             return
         for item in touched:
-            if isinstance(item, ToolCall):
+            # A row of ours about a write stands at the end of the turn: the file was written long before.
+            if isinstance(item, ToolCall) and not (item.side == "client" and not item.permissions):
                 self._touched(trail, item)
 
     def wrote(self, session: Session, real: str) -> None:

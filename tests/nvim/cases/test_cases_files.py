@@ -327,3 +327,29 @@ def test_autocommands_of_a_write_are_a_setting(
     chat.wait_turn()
     assert (ws / "a").read_text() == "two\n"
     assert chat.screen.lua("return vim.g.ran") == ("a" if autocmds else None)
+
+
+def test_a_write_without_a_call_leaves_its_trace(start_screen: StartScreen, agent: MakeAgent) -> None:
+    actions = [write(191, "$cwd/a.py", "one\nTWO\n"), {"await": 191}, END]
+    chat, ws = opened(start_screen, agent, actions)
+    (ws / "a.py").write_text("one\ntwo\n")
+    chat.send()
+    chat.wait("── done · 1 file +1 -1")
+    assert "✓ edit   a.py  +1 -1" in chat.text()
+    chat.screen.command("AcpDiff a.py")
+    eventually(lambda: len(chat.screen.api.list_tabpages()) == 2, message="the diff in its tab")
+
+
+def test_a_write_with_a_call_is_told_once(start_screen: StartScreen, agent: MakeAgent) -> None:
+    content = [diff("$cwd/a.py", "one\n", "two\n")]
+    actions = [
+        write(192, "$cwd/a.py", "two\n"),
+        {"await": 192},
+        update("tool_call", toolCallId="t", title="Edit", kind="edit", status="completed", content=content),
+        END,
+    ]
+    chat, ws = opened(start_screen, agent, actions)
+    (ws / "a.py").write_text("one\n")
+    chat.send()
+    chat.wait("── done · 1 file +1 -1")
+    assert chat.text().count("✓ edit") == 1

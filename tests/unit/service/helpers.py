@@ -15,7 +15,7 @@ from acp_nvim.service.files import FileService
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.session.asked import PathSubject, Permission, PermissionOption
 from acp_nvim.session.entities import Session
-from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
+from acp_nvim.session.events import Event, FileWritten, PermissionClosed, PermissionOpened
 from acp_nvim.session.ports import RequestError
 from acp_nvim.session.store import Store
 
@@ -124,12 +124,14 @@ class Place:
         self.answer: int | None = 2
         self.offered: list[str] = []
         self.changed: list[str] = []
+        self.written: list[FileWritten] = []
         self.quirks: dict[str, Any] = {}
         self.files = FileService(
             self.editor,
             self.room.questions,
             quirks=lambda _session: self.quirks,
             changed=lambda _session, path: self.changed.append(path),
+            written=lambda _session, event: self.written.append(event),
         )
         self.session = self.room.session(cwd=str(self.ws))
 

@@ -159,7 +159,24 @@ async def test_a_buffer_in_which_a_command_was_begun_is_waited_for(place: Place)
     place.editor.busy = 3
     await place.write("ws/a", "new")
     assert place.editor.buffers[path] == ["new", False]
-    assert [name for name, _ in place.editor.calls] == ["write"] * 4
+    assert [name for name, _ in place.editor.calls] == ["read", *["write"] * 4]
+
+
+async def test_what_a_write_changes_is_told(place: Place) -> None:
+    real = str(place.ws / "a")
+    (place.base / "link").symlink_to(place.ws)
+    await place.write("link/a", "1\n")
+    await place.write("ws/a", "2\n")
+    await place.write("ws/a", "2\n")
+    place.editor.buffers[real] = ["3\n", False]
+    await place.write("ws/a", "4\n")
+    told = [event.diff for event in place.written]
+    assert told == [
+        Diff((Change("add", real),), None, "1\n"),
+        Diff((Change("modify", real),), "1\n", "2\n"),
+        Diff((Change("modify", real),), "3\n", "4\n"),
+    ]
+    assert str(place.base / "link/a") in place.written[0].names
 
 
 async def test_what_is_written_already_is_no_news(place: Place) -> None:

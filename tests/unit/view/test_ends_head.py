@@ -12,6 +12,7 @@ from acp_nvim.session.entities import Failure, Note, Plan, PlanEntry
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,
+    FileWritten,
     NoteShown,
     PlanRemoved,
     PlanSet,
@@ -94,6 +95,19 @@ def test_what_was_changed() -> None:
         chat.end()
     ends = [line for line in chat.lines() if line.startswith("──")]
     assert ends == ["── done · 2 files +12 -4", "── done in 42 s · 2 files +12 -4"]
+
+
+def test_what_was_written_without_a_call_counts() -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.tool("a", "", "edit", content=[edit("a.py", None, "1\n")], status="completed")
+    chat.apply(FileWritten(edit("b.py", "1\n", "2\n3\n"), ("b.py",)))
+    chat.end()
+    assert [line for line in chat.lines() if line[:1] in "✓──" and line] == [
+        "✓ edit   a.py  +1",
+        "✓ edit   b.py  +2 -1",
+        "── done · 2 files +3 -1",
+    ]
 
 
 @pytest.mark.parametrize(
