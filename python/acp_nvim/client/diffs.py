@@ -27,7 +27,7 @@ from .payloads import ShowDiff
 PIECE_LINES = 2000
 
 _EVERY = ("replace_all", "replaceAll", "allow_multiple", "allowMultiple")
-_STATES = {"rejected": "rejected", "cancelled": "cancelled", "failed": "failed", "unanswered": "no answer"}
+_STATES = {"rejected": "rejected", "cancelled": "cancelled", "failed": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Diffs:
             seen=seen,
             hints=Hints(lines[0] if lines else None, any(raw.get(key) is True for key in _EVERY)),
             done=state == "done",
-            state=_STATES.get(state, ""),
+            state=facts.unanswered(call) if state == "unanswered" else _STATES.get(state, ""),
             files=tuple(changed),
             conflict=_conflict(call),
         )

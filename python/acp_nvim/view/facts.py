@@ -94,6 +94,15 @@ def state(call: ToolCall) -> State:
     return "paused" if call.status == "paused" else "pending"
 
 
+def unanswered(call: ToolCall) -> str:
+    """What is said of a call that the agent left without a word of how it went.
+
+    After a question of its row that the user has answered, "no answer" would read as theirs.
+    """
+    answered = any(each.state == "answered" for each in call.permissions)
+    return "no result" if answered else "no answer"
+
+
 def runs(call: ToolCall) -> bool:
     """Whether the call is about a command, whose output and end are shown."""
     return verb(call) == "run" or (bool(call.terminals) and verb(call) not in ("read", "search"))

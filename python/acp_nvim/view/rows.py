@@ -70,7 +70,7 @@ def draw(
         last = len(drawn.lines) - 1
         if call.terminals:  # anywhere else in the row, <CR> opens the first
             drawn.terminals.append((first, last, call.terminals[0].number))
-        if last > first and facts.state(call) not in ("waiting", "running"):
+        if last > first and not _live(call):
             drawn.folds.append(Fold(first, last))
         if paths := files(call):
             drawn.diffs.append([first, last, *paths])
@@ -78,6 +78,12 @@ def draw(
     drawn.folds.extend(_group_folds(spans, look))
     drawn.folds.sort(key=lambda fold: fold.first)
     return drawn, spans
+
+
+def _live(call: ToolCall) -> bool:
+    """Whether its body is there to be watched; an agent may run a command and never say that it has begun."""
+    state = facts.state(call)
+    return state in ("waiting", "running") or (state == "pending" and bool(call.terminals))
 
 
 def _draw_row(drawn: Drawn, call: ToolCall, look: Look, open_questions: Sequence[Permission]) -> None:
@@ -136,11 +142,20 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
         if call.terminals:
             return _ending(call)
         return "allowed" if call.side == "client" and call.permissions else ""
-    if state == "running" and call.terminals and (word := _ending(call)) != RUNS_ON:
+    if state in ("pending", "running") and call.terminals and (word := _ending(call)) != RUNS_ON:
         return word
     if state in ("pending", "running") and call.status_raw:
         return one_line(call.status_raw, 20)
-    return {"cancelled": "cancelled", "unanswered": "no answer", "paused": "paused"}.get(state, "")
+    if state == "unanswered":
+        return _ended(call) or facts.unanswered(call)
+    return {"cancelled": "cancelled", "paused": "paused"}.get(state, "")
+
+
+def _ended(call: ToolCall) -> str:
+    """How its command ended that the agent said nothing more about; "" if it had none, or nobody knows."""
+    if not call.terminals or any(each.exit is None for each in call.terminals):
+        return ""
+    return _ending(call)
 
 
 def _ending(call: ToolCall) -> str:

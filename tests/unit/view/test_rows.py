@@ -70,6 +70,20 @@ def test_turn_ends_leave_no_row_unfinished() -> None:
     assert "– run    two  cancelled" in chat.lines()
 
 
+@pytest.mark.parametrize(
+    ("option", "outcome", "word"), [("once", "selected", "no result"), (None, "withdrawn", "no answer")]
+)
+def test_who_gave_no_answer(option: str | None, outcome: str, word: str) -> None:
+    """Not the user, if they have answered: the agent said nothing of how it went."""
+    chat = Chat()
+    chat.prompt("go")
+    chat.tool("a", "one", "edit")
+    chat.ask("a")
+    chat.answer("q1", option, outcome)
+    chat.end()
+    assert f"✗ edit   one  {word}" in chat.lines()
+
+
 def test_a_permission_stays_open_whatever_else_comes() -> None:
     """C05: the agent moves the call on while its question is unanswered."""
     chat = Chat()

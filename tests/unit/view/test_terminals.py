@@ -73,6 +73,28 @@ def test_how_it_ended(status: str, ended: Exit | None, word: str) -> None:
     assert chat.lines() == [word]
 
 
+def test_a_call_that_is_never_said_to_run_shows_its_command() -> None:
+    chat = running(status="pending", title="Check it", output="one\n")
+    chat.frames()
+    assert chat.screen() == ["○ run    Check it", "  │ npm test", "  │ one"]
+    chat.apply(TerminalPatch("t1", exit=Exit(3)))
+    assert chat.lines()[0] == "○ run    Check it  exit 3"
+
+
+@pytest.mark.parametrize(
+    ("ended", "word"),
+    [(Exit(3), "exit 3"), (Exit(None, "SIGKILL"), "SIGKILL"), (Exit(), "no answer"), (None, "no answer")],
+)
+def test_the_turn_is_over_and_the_agent_said_nothing_of_its_command(ended: Exit | None, word: str) -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.apply(TerminalPatch("t1", command="make", cwd=CWD))
+    chat.tool("c1", "make", "execute", content=[TerminalRef("t1")])
+    chat.apply(TerminalPatch("t1", exit=ended))
+    chat.end()
+    assert f"✗ run    make  {word}" in chat.lines()
+
+
 def test_what_the_agent_stopped_has_not_failed() -> None:
     chat = running(status="completed")
     chat.apply(TerminalPatch("t1", stopped=True), TerminalPatch("t1", exit=Exit(None, "SIGTERM")))
