@@ -45,8 +45,8 @@ class FileService:
     ``protected()`` gives the globs of ``files.protected`` as they are now. ``quirks(session)`` gives those
     of its agent: ``{'missing_file': 'empty'}`` reads a missing file as an empty text, for an agent whose
     own writing of new files breaks on the error. ``changed(session, path)`` is called after each write.
-    ``chat(session)`` is the number of its chat, which events about its files go to. ``written(session, event)`` gets what each write
-    has changed.
+    ``chat(session)`` is the number of its chat, which events about its files go to.
+    ``written(session, event)`` gets what each write has changed.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Files that were written for the agent: those that no tool call of its own tells of get a row of ours.
 
-Most agents have a call for each file they write, before or shortly after: so it is decided when the turn ends.
+Most agents have a call for each file they write, before or shortly after: it is decided when the turn ends.
 """
 
 from __future__ import annotations

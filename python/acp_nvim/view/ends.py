@@ -86,7 +86,7 @@ def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
 
 
 def _changed(end: TurnEnd, session: Session) -> str:
-    """``2 files +12 -4``: what finished calls of the turn changed; a question of ours is about one of them."""
+    """``2 files +12 -4``: what finished calls of the turn changed; rows of ours where no call names it."""
     files: set[str] = set()
     added = removed = 0
     calls = [call for call in facts.turn_calls(session, end) if facts.state(call) == "done"]
