@@ -39,8 +39,9 @@ def test_a_turn(start_screen: StartScreen) -> None:
         chat.until("hi", "Hello **there**.", "── done")
         assert chat.status["stop_reason"] == "end_turn"
         chat.works("and now?")
-        events = [name for name, _ in chat.screen.lua("return _G.seen") if name.startswith("AcpTurn")]
-        assert events == ["AcpTurnStart", "AcpTurnEnd"] * 2
+        seen = "return vim.tbl_map(function(e) return e[1] end, _G.seen)"
+        turns = ["AcpTurnStart", "AcpTurnEnd"] * 2
+        eventually(lambda: [e for e in chat.screen.lua(seen) if e.startswith("AcpTurn")] == turns)
         assert {each.headers["authorization"] for each in server.requests} == {f"Bearer {KEY}"}
 
 

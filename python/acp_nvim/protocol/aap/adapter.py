@@ -176,7 +176,7 @@ class Aap:
             self._sink.apply(session, TurnEnded("error", failure))
             return
         async with link.one_prompt:  # AAP-36
-            turn = Turn(link, self._server, self._sink, self._questions)
+            turn = Turn(link, self._server, self._sink, self._questions, self._remember)
             ended = TurnEnded("cancelled")
             try:
                 with anyio.CancelScope() as link.scope:
@@ -194,8 +194,6 @@ class Aap:
             if ended.stop == "cancelled":
                 link.cancelled, link.answers = True, {}
             self._over(link, ended)
-        if turn.reached:
-            await self._remember(link, blocks)
 
     async def cancel(self, session: Session) -> None:
         """Close the stream; the server may go on all the same (AAP-38, AAP-62)."""

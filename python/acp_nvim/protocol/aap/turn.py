@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -54,13 +54,24 @@ def mode_of(capabilities: Capabilities) -> str:
 
 
 class Turn:
-    """Used once. Its task is cancelled when the user cancels: that closes the stream (AAP-38)."""
+    """Used once. Its task is cancelled when the user cancels: that closes the stream (AAP-38).
 
-    def __init__(self, link: Link, server: Server, sink: Sink, questions: Questions) -> None:
+    ``arrived`` is awaited with the user's words as soon as the server has them.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        server: Server,
+        sink: Sink,
+        questions: Questions,
+        arrived: Callable[[Link, Sequence[Block]], Awaitable[None]],
+    ) -> None:
         self._link = link
         self._server = server
         self._sink = sink
         self._questions = questions
+        self._arrived = arrived
         self._posts = 0
         self.reached = False  # the server has got the user's words
 
@@ -80,15 +91,18 @@ class Turn:
                 raise AgentError(Failure("the tool calls of the turn before do not end", remedy="send again"))
         if blocks and end.error is None:
             takes = (link.served.capabilities or Capabilities()).image
-            end = await self._talk([user_message(blocks, takes)], said=True)
+            end = await self._talk([user_message(blocks, takes)], said=blocks)
         return end
 
-    async def _talk(self, messages: Sequence[TurnMessage], *, said: bool = False) -> End:
-        """Post, and post answers as long as calls wait for them (AAP-54, AAP-55, AAP-60)."""
+    async def _talk(self, messages: Sequence[TurnMessage], *, said: Sequence[Block] = ()) -> End:
+        """Post, and post answers as long as calls wait for them (AAP-54, AAP-55, AAP-60).
+
+        ``said``: the user's words, if these messages are they.
+        """
         while True:
             allowed = self._allowed(messages)
             reading = await self._post(messages, said=said)
-            said = False
+            said = ()
             await self._settle(allowed)
             if not reading.over and (reading.complaint or not reading.anything):
                 return End("error", self._server.complaint(reading.complaint) or _nothing())
@@ -104,7 +118,7 @@ class Turn:
                 return End("max_turn_requests")
             messages = await self._answers(calls)
 
-    async def _post(self, messages: Sequence[TurnMessage], *, said: bool) -> Reading:
+    async def _post(self, messages: Sequence[TurnMessage], *, said: Sequence[Block]) -> Reading:
         """One post and its answer. Raises AgentError; what had come by then stays (AAP-51)."""
         link = self._link
         self._posts += 1
@@ -112,8 +126,12 @@ class Turn:
         reading = Reading(link, self._sink, self._server)
         link.stale = True  # until the answer is complete, nobody knows what the server makes of it
         async with self._turn(request) as streamed:
-            self._taken(request, said=said)
+            self._taken(request)
+            if said:
+                self.reached = True
             try:
+                if said:
+                    await self._arrived(link, said)
                 await self._read(streamed, reading)
             except HttpFailedError as error:
                 raise AgentError(self._broken(error)) from error
@@ -173,11 +191,10 @@ class Turn:
             tools=[] if link.declared else None,  # AAP-69: those of another application
         )
 
-    def _taken(self, request: NewTurn, *, said: bool) -> None:
+    def _taken(self, request: NewTurn) -> None:
         """The server has taken the post: what it was told need not be told again."""
         link = self._link
         link.owed, link.answers, link.cancelled, link.fresh = [], {}, False, False
-        self.reached = self.reached or said
         if request.agent is not None and request.agent.tools is not None:
             link.sent_tools = {each.name: "trust" if each.trust else "ask" for each in request.agent.tools}
             link.sent_tools |= {name: how for name, how in link.tools.items() if how == "off"}
