@@ -246,9 +246,7 @@ def test_the_end_of_a_turn(desk: OpenDesk, reason: str, shown: str) -> None:
 
 def test_a_turn_that_fails(desk: OpenDesk) -> None:
     d = desk()
-    d.do("fail")
-    d.chat.wait("the model is out (-32603)")
-    d.chat.wait_state("idle")
+    assert "the model is out (-32603)" in d.done("fail")
     assert "One message." in d.done("talk")
     (refused,) = d.peer.refused()
     assert refused["error"]["code"] == -32603
