@@ -220,7 +220,7 @@ def test_a_first_chat_without_an_environment_says_it_once_and_goes_on(
     screen.wait("installed into")
     eventually(lambda: screen.lua("return require('acp').status().state") == "idle")
     assert "error" not in screen.lua("return require('acp').status()")
-    eventually(lambda: "this is the built-in demo" in "\n".join(screen.lines(transcript)))
+    eventually(lambda: "The built-in demo" in "\n".join(screen.lines(transcript)))
     assert "✗" not in "\n".join(screen.lines(transcript))
     screen.keys("q", "<C-s>")
     eventually(lambda: "❯ hello" in "\n".join(screen.lines(transcript)))
