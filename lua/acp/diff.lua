@@ -345,8 +345,7 @@ local function in_normal_mode(run)
   if not api.nvim_get_mode().mode:find('^[iR]') then
     return run()
   end
-  api.nvim_create_autocmd('ModeChanged', { pattern = '*:n*', once = true, callback = vim.schedule_wrap(run) })
-  vim.cmd('stopinsert')
+  require('acp.mode').leave(run)
 end
 
 ---What a request without a file means in a diff: the next file of the change that is shown.

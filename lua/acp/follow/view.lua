@@ -100,7 +100,7 @@ function M.show(f, visit, win)
         f.back = not files.ours(buf) and { win = win, buf = buf, view = fn.winsaveview() } or nil
         left, new = before, true
       elseif not f.began then
-        vim.cmd("normal! m'")
+        fn.search([[\%#]], 'cs') -- m' without a Normal mode command: the user may be in Insert mode
       end
       f.began = true
       local lnum = visit.line or api.nvim_win_get_cursor(0)[1]

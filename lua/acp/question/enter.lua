@@ -208,23 +208,18 @@ function M.begin(question, still, proposal)
   end
   local from = { win = api.nvim_get_current_win(), insert = true, at = api.nvim_win_get_cursor(0) }
   leaving_insert = true
-  api.nvim_create_autocmd('ModeChanged', {
-    pattern = '*:n*',
-    once = true,
-    callback = vim.schedule_wrap(function()
-      leaving_insert = false
-      local same = api.nvim_get_current_win() == from.win and not inserting()
-      if same and queue.get(question.id) and (not still or still()) then
-        open(question, from, proposal, still ~= nil)
-        return
-      end
-      if same then
-        insert_again(from)
-      end
-      M.on.later()
-    end),
-  })
-  vim.cmd('stopinsert')
+  require('acp.mode').leave(function()
+    leaving_insert = false
+    local same = api.nvim_get_current_win() == from.win and not inserting()
+    if same and queue.get(question.id) and (not still or still()) then
+      open(question, from, proposal, still ~= nil)
+      return
+    end
+    if same then
+      insert_again(from)
+    end
+    M.on.later()
+  end)
 end
 
 ---Have the diff of a question ready before anything changes on the screen: a user in Insert mode stays there

@@ -239,6 +239,7 @@ local function watch_mode(on)
       pattern = { '*:n', 'n:*' },
       callback = mode_changed,
     })
+    api.nvim_create_autocmd('InsertLeave', { group = group, callback = mode_changed }) -- see acp.mode
   end
 end
 
@@ -273,7 +274,9 @@ local function watch(on)
       later()
     end
   end)
-  on_event({ 'ModeChanged', 'CmdlineLeave', 'CompleteDone', 'RecordingLeave', 'FocusGained' }, M.poke)
+  local pauses =
+    { 'ModeChanged', 'InsertLeave', 'CmdlineLeave', 'CompleteDone', 'RecordingLeave', 'FocusGained' }
+  on_event(pauses, M.poke)
 end
 
 ---The focus may have moved in or out of the card by the user's own hand.
