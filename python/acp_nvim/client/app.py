@@ -139,7 +139,7 @@ class App:
         self._on("restart", payloads.Restart, lambda request: self._spawn(self._restart, request))
         self._on("send", payloads.Send, self._send)
         self._on("cancel", payloads.Cancel, self._cancel)
-        self._on("answer", payloads.Answer, self._answer)
+        self._on("answer", payloads.Answer, lambda request: self._spawn(self._answer, request))
         self._on("form", payloads.FillForm, self._forms.form)
         self._on("follow", payloads.SwitchFollow, self._switch_follow)
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
@@ -259,7 +259,8 @@ class App:
 
     # -- questions
 
-    def _answer(self, request: payloads.Answer) -> None:
+    async def _answer(self, request: payloads.Answer) -> None:
+        """A task, as cancelling is: an answer that comes after a cancel must not be given before it."""
         self._questions.answer(request.id, request.index, request.by)
 
     def _show_question(self, session: Session, permission: Permission) -> None:

@@ -252,6 +252,20 @@ def test_c15_the_chooser_closes(start_screen: StartScreen, agent: MakeAgent) -> 
     assert "cancelled by you" in chat.text()
 
 
+@pytest.mark.req("V1-80")
+def test_c15_an_answer_after_the_cancel_is_none(start_screen: StartScreen, agent: MakeAgent) -> None:
+    """A key that was on its way while the question was still on the screen."""
+    call = {"toolCallId": "t1", "title": "rm x", "kind": "delete"}
+    actions = [ask(81, call), {"await": 81}, CANCELLED_TURN]
+    (chat,) = play("whole", start_screen, agent, actions, settings=ASKING)
+    chat.send()
+    wait_chooser(chat.screen)
+    chat.screen.lua("require('acp').cancel() require('acp.question').permit('allow_once')")
+    assert chat.agent.response(81)["result"] == CANCELLED
+    chat.wait_turn()
+    wait_row(chat, "rm x", "cancelled")
+
+
 @pytest.mark.req("V1-110", "V1-112")
 @ways
 def test_c16_a_call_that_is_announced_twice(way: str, start_screen: StartScreen, agent: MakeAgent) -> None:
