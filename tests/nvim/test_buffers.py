@@ -151,6 +151,24 @@ def test_a_new_file_in_a_new_folder_that_is_open_already(nvim: Neovim, short_tmp
     assert path.read_text() == "x\n"
 
 
+@pytest.mark.parametrize("how", ["write", "reload"])
+@pytest.mark.parametrize("before", ["", "???"])
+def test_a_text_that_replaces_one_line_is_seen_from_its_top(
+    nvim: Neovim, short_tmp: Path, how: str, before: str
+) -> None:
+    path = short_tmp / "a.txt"
+    load(nvim, path, before.encode())
+    text = "# todo\n- one\n- two\n"
+    if how == "write":
+        assert nvim.lua(WRITE, str(path), text)["ok"]
+    else:
+        path.write_text(text)
+        nvim.lua(CHECK, [str(path)])
+    assert nvim.lines() == text.splitlines()
+    view = nvim.funcs.winsaveview()
+    assert (view["lnum"], view["topline"]) == (1, 1)
+
+
 @pytest.mark.req("V1-170")
 def test_unsaved_edits_are_in_the_way_until_the_caller_names_them(nvim: Neovim, short_tmp: Path) -> None:
     path = short_tmp / "a.txt"

@@ -95,7 +95,7 @@ local function likeness(a, b)
 end
 
 ---Which old line of a hunk became which new one; both rise. Likeness decides, but as many as can be have a
----partner: what stands at a line should stay at the line that replaces it.
+---partner: what stands at a line should stay at the line that replaces it; of equals the first one.
 ---@param old string[]
 ---@param new string[]
 ---@param hunk acp.Hunk
@@ -123,13 +123,13 @@ function M.pairs(old, new, hunk)
   end
   local i, j = n, m
   while i > 0 and j > 0 do
-    if best[i][j] == best[i - 1][j - 1] + value[i][j] then
+    if best[i][j] == best[i - 1][j] then
+      i = i - 1
+    elseif best[i][j] == best[i][j - 1] then
+      j = j - 1
+    else
       table.insert(list, 1, { hunk.first + i - 1, hunk.new_first + j - 1 })
       i, j = i - 1, j - 1
-    elseif best[i][j] == best[i - 1][j] then
-      i = i - 1
-    else
-      j = j - 1
     end
   end
   return list
