@@ -11,6 +11,9 @@ demo-aap: ## the demo agent as a server, for agents over HTTP; PORT=8080 is the 
 
 AGENTS := opencode-ai@1.18.33 @google/gemini-cli@0.61.0
 
+# Agents at work at the same time; each takes a core and half a gigabyte.
+AGENT_JOBS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
+
 build/agents/.ready: tools/demo.mk
 	@command -v npm >/dev/null || { echo 'test-agents needs Node 20 or later, with npm' >&2; exit 1; }
 	@mkdir -p build/agents
@@ -34,7 +37,7 @@ build/peers/python/.ready: $(PEERS)/python/requirements.txt
 	@touch $@
 
 test-agents: $(READY) build/agents/.ready build/peers/typescript/.ready build/peers/python/.ready ## with opencode, gemini and agents made with the SDKs (needs Node)
-	ACP_AGENTS_BIN=build/agents/node_modules/.bin ACP_PEERS=build/peers $(BIN)/python -m pytest tests/agents $(ARGS)
+	ACP_AGENTS_BIN=build/agents/node_modules/.bin ACP_PEERS=build/peers $(BIN)/python -m pytest -n $(AGENT_JOBS) tests/agents $(ARGS)
 
 pictures: $(READY) ## the pictures of the README, from real screens
 	$(BIN)/python tools/picture.py doc/img/question.svg

@@ -15,7 +15,7 @@ from tests.plugin import Screen, eventually
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios"
-PATIENCE = 90.0  # seconds; a cold start of a Node program on a busy machine
+PATIENCE = 60.0  # seconds; a cold start of a Node program on a busy machine
 FILES = {
     "greeting.txt": "# greetings\nhello world\ngoodbye world\n",
     "src/main.py": "def main():\n    print('hello world')\n\n\nmain()\n",
@@ -186,7 +186,7 @@ class Chat:
         def step() -> bool:
             nonlocal pressed
             closed = len(self.answered())
-            if pressed < closed and not over() and self.is_asking():
+            if pressed < closed < len(self.asked()) and not over() and self.is_asking():
                 pressed = closed
                 own = ours is not None and UNSAVED in self.screen.text()
                 self.press(str(ours) if own else kind)

@@ -45,32 +45,6 @@ def merged(chat: Chat, buffer: int, word: str) -> None:
     assert chat.undo(buffer) == MINE
 
 
-@pytest.mark.parametrize(("scenario", "word"), [("edit", "ACP"), ("multi", "many")])
-def test_allowed(start_chat: StartChat, scenario: str, word: str) -> None:
-    chat = start_chat("greeting.txt")
-    buffer = edit(chat)
-    chat.send(scenario)
-    chat.question()
-    assert chat.screen.lines(buffer) == MINE
-    assert disk(chat) == SAVED
-    chat.wait_place("greeting.txt", 2)
-    chat.finish(ours="reject_once")
-    if chat.name == "gemini":
-        merged(chat, buffer, word)  # it has read the user's edits from us
-    else:
-        kept(chat, buffer, SAVED.replace("hello world", f"hello {word}"))
-    assert chat.screen.messages().strip() == ""
-
-
-def test_rejected(start_chat: StartChat) -> None:
-    chat = start_chat("greeting.txt")
-    buffer = edit(chat)
-    chat.send("reject")
-    chat.finish("reject_once")
-    kept(chat, buffer, SAVED)
-    assert chat.screen.messages().strip() == ""
-
-
 def test_typed_while_the_agent_asks(start_chat: StartChat) -> None:
     chat = start_chat("greeting.txt")
     chat.send("edit")
