@@ -15,7 +15,7 @@ from tests.plugin import Screen, eventually
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios"
-PATIENCE = 60.0  # seconds; a cold start of a Node program on a busy machine
+PATIENCE = 90.0  # seconds; a cold start of a Node program on a busy machine
 FILES = {
     "greeting.txt": "# greetings\nhello world\ngoodbye world\n",
     "src/main.py": "def main():\n    print('hello world')\n\n\nmain()\n",
