@@ -39,7 +39,9 @@ def test_follow_changes_no_mode(start_screen: StartScreen, tmp_path: Path) -> No
     assert screen.lua("return _G.changes") == ["i:n"]
     screen.api.set_current_win(win)
     screen.keys("<C-o>")
-    eventually(lambda: list(screen.api.win_get_cursor(win)) == [7, 3], message="the jumplist has the place before")
+    eventually(
+        lambda: list(screen.api.win_get_cursor(win)) == [7, 3], message="the place before is remembered"
+    )
 
 
 @COMMANDS
