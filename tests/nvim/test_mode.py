@@ -1,4 +1,4 @@
-"""The user is in Insert mode: what the plugin does meanwhile is no change of mode, and the end of it is noticed."""
+"""The user is in Insert mode: nothing of the plugin changes the mode meanwhile, and its end is noticed."""
 
 from __future__ import annotations
 
