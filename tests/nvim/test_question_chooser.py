@@ -46,6 +46,26 @@ def test_digits_and_enter_answer(asked: Desk, keys: str, index: int) -> None:
     assert asked.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("leader", "keys", "index"), [("\\", "\\a", 1), (".", ".A", 2), (" ", "<Space>r", 3)]
+)
+def test_the_keys_of_the_chat_answer_here_too(
+    start_screen: StartScreen, leader: str, keys: str, index: int
+) -> None:
+    made = desk(start_screen)
+    made.screen.lua("vim.g.maplocalleader = ...", leader)
+    made.ask()
+    made.wait_entered()
+    made.screen.keys(keys)
+    made.wait_answers(("q1", index))
+
+
+def test_no_key_of_the_chat_answers_with_what_is_not_offered(asked: Desk) -> None:
+    asked.screen.keys("\\R")
+    eventually(lambda: "no option is reject_always" in asked.screen.messages())
+    assert asked.answers() == []
+
+
 @pytest.mark.parametrize("keys", ["<CR>", "4", "9", "gg<CR>", "ihello", "d", "x", "p", "u"])
 def test_other_keys_answer_nothing_and_say_nothing(asked: Desk, keys: str) -> None:
     asked.screen.keys(keys)
@@ -98,7 +118,7 @@ def test_deaf_at_first(start_screen: StartScreen) -> None:
     made.screen.lua("require('acp.question.chooser').DEAF_MS = 60000")
     made.ask()
     eventually(lambda: made.entered() == "q1")
-    made.screen.keys("1", "j", "<CR>", "3", "q", "<Esc>", ":", "d")
+    made.screen.keys("1", "j", "<CR>", "3", "q", "<Esc>", ":", "d", "\\r")
     assert (made.entered(), made.answers(), made.mode()) == ("q1", [], "n")
 
 
@@ -125,7 +145,7 @@ def test_a_long_text_is_answered_only_after_its_end_was_seen(start_screen: Start
     assert "line 60 of" not in screen
     shown = max(n for n in range(1, 61) if f"line {n} of" in screen)
     assert f" {60 - shown} more lines " in screen
-    made.screen.keys("1", "3")
+    made.screen.keys("1", "3", "\\a")
     made.screen.keys("<C-d>")
     made.screen.wait(lambda text: f"{60 - shown} more" not in text)
     made.screen.keys("2")

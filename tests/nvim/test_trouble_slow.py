@@ -108,6 +108,15 @@ def test_what_it_prints_is_shown(start_screen: StartScreen, printed: str, stray:
     chat.quiet()
 
 
+@pytest.mark.parametrize("late", ["", "sleep 1; "])
+def test_what_is_no_agent_is_said_soon(start_screen: StartScreen, late: str) -> None:
+    """Not after the 60 seconds of ``stall_s``."""
+    command = ["/bin/sh", "-c", f"{late}echo hello; exec sleep 600"]
+    chat = open_chat(start_screen, {"command": command})
+    chat.until("x is still starting: it does not answer initialize (3 s)")
+    chat.until("It prints what is not ACP: “hello”", "Is agents.x.command right?", *REMEDIES)
+
+
 def test_its_last_words_are_shown(start_screen: StartScreen, agent: MakeAgent) -> None:
     x = agent({"initialize": [{"stderr": "Open https://example.org/device to log in\n"}]})
     chat = open_chat(start_screen, {**x.settings, "stall_s": 0.3})

@@ -364,6 +364,9 @@ M.order = {
   },
 }
 
+---Those of `both` that answer a question.
+M.kinds = { 'allow_once', 'allow_always', 'reject_once', 'reject_always' }
+
 ---Those of `both` that a proposal has.
 M.answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'diff' }
 

@@ -115,6 +115,26 @@ function M.attach_diff(buf)
   map_group(buf, 'both', actions.answers)
 end
 
+---The keys that answer by the kind of an option, in the chooser.
+---@param buf integer
+---@param answer fun(kind: string)
+function M.attach_chooser(buf, answer)
+  for _, kind in ipairs(actions.kinds) do
+    for _, key in ipairs(keys_of('both', kind)) do
+      -- A shorter map of the chooser's own, which waits for nothing, would keep the leader for itself.
+      for _, mapped in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
+        local short, whole = vim.keycode(mapped.lhs), vim.keycode(typed(key))
+        if #short < #whole and vim.startswith(whole, short) then
+          vim.keymap.del('n', mapped.lhs, { buffer = buf })
+        end
+      end
+      vim.keymap.set('n', key, function()
+        answer(kind)
+      end, { buffer = buf, nowait = true, desc = 'acp: ' .. actions.all.both[kind].desc })
+    end
+  end
+end
+
 ---@param buf integer of a terminal
 function M.attach_terminal(buf)
   map_group(buf, 'terminal')

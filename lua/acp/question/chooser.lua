@@ -10,6 +10,7 @@ M.DEAF_MS = 250
 
 ---@class acp.ChooserActions
 ---@field answer fun(index: integer)
+---@field permit fun(kind: string) the only option of this kind, or say why not
 ---@field dismiss fun()
 ---@field type? fun(keys: string): boolean takes a key typed while deaf, if it is text
 
@@ -56,6 +57,12 @@ local function listen(card, actions)
       actions.answer(index)
     end
   end
+  require('acp.chat.keys').attach_chooser(buf, function(kind)
+    require('acp.question.card').refresh()
+    if question.whole then
+      actions.permit(kind)
+    end
+  end)
   for i = 1, 9 do
     map(buf, tostring(i), function()
       answer(i)

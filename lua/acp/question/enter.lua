@@ -121,6 +121,11 @@ function M.chooser(question, from, alone)
     answer = function(index)
       M.on.answer(question, index)
     end,
+    permit = function(kind)
+      if card.get() == now then
+        require('acp.chat.actions').all.both[kind].run()
+      end
+    end,
     dismiss = function()
       M.on.dismissed(question)
     end,

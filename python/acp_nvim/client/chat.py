@@ -28,6 +28,8 @@ from .telling import Telling
 if TYPE_CHECKING:
     from .login import Logins
 
+#: Seconds between two looks, during the start, at what the agent prints that is no message.
+DOUBT = 3.0
 #: Seconds after which a cancelled turn that goes on is spoken about (V1-84).
 CANCEL_PATIENCE = 10.0
 #: Seconds that a chat that is closed waits for the agent.
@@ -149,10 +151,23 @@ class Chat:
             )
         return None
 
+    async def _patience(self, most: float) -> float:
+        """Wait until the start is worth a word; returns after how many seconds.
+
+        Sooner than ``most`` if what the agent prints looks like another program's.
+        """
+        waited = 0.0
+        while waited < most:
+            step = min(DOUBT, most - waited)
+            await anyio.sleep(step)
+            waited += step
+            if self.connection.doubts():
+                break
+        return waited
+
     async def _watch_start(self) -> None:
-        """Say so when the agent takes long to start (``stall_s`` of its settings)."""
-        seconds = self.connection.config.stall_s
-        await anyio.sleep(seconds)
+        """Say so when the agent takes long to start (``stall_s`` of its settings), or seems to be none."""
+        seconds = await self._patience(self.connection.config.stall_s)
         if self.session.open_permissions:
             return  # the agent waits for the user, not the user for it
         agent = self.connection.agent_now

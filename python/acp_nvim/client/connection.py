@@ -152,6 +152,10 @@ class Connection:
         if was_ready and self.on_lost is not None and self.failure is not None:
             await self.on_lost(self.failure)
 
+    def doubts(self) -> list[str]:
+        """Before it is ready: what makes one doubt that it is an agent at all."""
+        return self._life.doubts() if self._life is not None and self.state == "starting" else []
+
     def slow(self, seconds: float, method: str) -> Failure:
         """What there is to say of an agent that has not become ready within ``seconds``.
 
