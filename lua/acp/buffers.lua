@@ -14,6 +14,9 @@ local watch = require('acp.buffers.watch')
 ---Bytes above which a buffer is not handed out: it would be one line on the agent's pipe.
 local MAX_BYTES = 64 * 1024 * 1024
 
+---Buffers whose files were deleted, and the chat that is to tell.
+local deleted = {} ---@type table<integer, integer>
+
 ---@return boolean
 local function autocmds()
   return require('acp.config').get().files.write_autocmds == true
@@ -284,8 +287,8 @@ function M.refresh(paths, chat)
     if (not wanted or wanted[path]) and (chat or owner) then
       local stat, other = files.stat(path)
       if not stat then
-        if not other then
-          disk.gone(buf)
+        if not other and disk.gone(buf) then
+          deleted[buf] = owner or chat
         end
       elseif not vim.bo[buf].modified then
         refresh(buf, path, chat)
@@ -304,6 +307,24 @@ end
 function M.check(paths, chat)
   M.refresh(paths, type(chat) == 'number' and chat or 0)
   return conflict.take(type(chat) == 'number' and chat or nil)
+end
+
+---Files that were deleted under their buffers, and of which this chat has not been told yet.
+---@param chat integer
+---@return string[] real paths
+function M.deleted(chat)
+  local paths = {}
+  for buf, of in pairs(deleted) do
+    if of == chat then
+      deleted[buf] = nil
+      local path = files.is_file(buf) and files.real(api.nvim_buf_get_name(buf))
+      if path and not vim.uv.fs_stat(path) then
+        table.insert(paths, path)
+      end
+    end
+  end
+  table.sort(paths)
+  return paths
 end
 
 return M

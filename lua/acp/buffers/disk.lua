@@ -236,11 +236,14 @@ end
 
 ---The file is gone from under its buffer: the text stays, and Neovim does not complain.
 ---@param buf integer
+---@return boolean news
 function M.gone(buf)
-  if known[buf] then
-    known[buf] = nil
-    clock.look(buf)
+  if not known[buf] then
+    return false
   end
+  known[buf] = nil
+  clock.look(buf)
+  return true
 end
 
 ---Write the buffer to its file, byte-exact, without a question and without autocommands; never without a

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Cells of a text of the agent in an event; what listens to it may show it anywhere.
 TEXT_CELLS = 400
+#: Files that a note of one line names.
+NAMES = 5
 
 
 class Announcer:
@@ -166,10 +168,18 @@ class Announcer:
             self.fire(chat, "AcpFileChanged", {"path": path, "how": "write"})
 
     async def check_files(self, chat: Chat, paths: list[str] | None) -> None:
-        """Let unmodified buffers show what the agent changed on disk, and name the others."""
+        """Let unmodified buffers show what the agent changed on disk; name the others and what is gone."""
         conflicts: list[str] = await self._editor.call("acp.buffers", "check", paths, chat.n)
-        if not conflicts:
-            return
+        if conflicts:
+            self._conflicts(chat, conflicts)
+        deleted: list[str] = await self._editor.call("acp.buffers", "deleted", chat.n)
+        if deleted:
+            names = [relative(path, chat.session.cwd) for path in deleted[:NAMES]]
+            more = f" and {len(deleted) - NAMES} more" if len(deleted) > NAMES else ""
+            kept = "your buffer still has it" if len(deleted) == 1 else "your buffers still have them"
+            chat.tell.note("info", f"deleted on disk, {kept}: {', '.join(names)}{more}")
+
+    def _conflicts(self, chat: Chat, conflicts: list[str]) -> None:
         one = len(conflicts) == 1
         title = "a file" if one else f"{len(conflicts)} files"
         names = [relative(path, chat.session.cwd) for path in conflicts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +354,28 @@ def test_a_write_with_a_call_is_told_once(start_screen: StartScreen, agent: Make
     chat.send()
     chat.wait("── done · 1 file +1 -1")
     assert chat.text().count("✓ edit") == 1
+
+
+@pytest.mark.parametrize("names", [["a.py"], ["a.py", "b.py"]])
+def test_a_file_deleted_under_its_buffer_is_named(
+    start_screen: StartScreen, agent: MakeAgent, names: list[str]
+) -> None:
+    call = {"toolCallId": "t", "title": "rm", "kind": "execute"}
+    chat, ws = opened(start_screen, agent, [ask(195, call), {"await": 195}, END, END])
+    edit(chat.screen, ws / "new.py")  # there is no such file, and nobody has deleted it
+    for name in names:
+        (ws / name).write_text("one\n")
+        os.utime(ws / name, (1e9, 1e9))
+        edit(chat.screen, ws / name)
+    chat.screen.command("tabfirst")
+    chat.send()
+    chat.wait_pending(1)
+    for name in names:
+        (ws / name).unlink()
+    chat.permit("allow_once")
+    chat.wait_turn()
+    buffers = "your buffer still has it" if len(names) == 1 else "your buffers still have them"
+    chat.wait(f"── deleted on disk, {buffers}: {', '.join(names)}")
+    chat.send()
+    chat.wait_turn(2)
+    assert chat.text().count("deleted on disk") == 1
