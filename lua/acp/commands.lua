@@ -180,6 +180,9 @@ function M.logout()
   if not chat then
     return tell(nil, 'no chat, so there is no agent to log out of')
   end
+  if without_login(chat.agent) then
+    return require('acp.message').info('the demo agent needs no login')
+  end
   require('acp.host').event('logout', { chat = chat.n })
 end
 

@@ -58,9 +58,13 @@ local function one_agent(name)
     end
   else
     local program = agent.command[1]
-    local missing = program:find('/', 1, true) and ('%s: %s is not a program'):format(name, program)
+    local is_path = program:find('/', 1, true) ~= nil
+    local what = vim.fn.isdirectory(vim.fn.expand(program)) == 1 and 'is a folder, not a program'
+      or 'is not a program'
+    local missing = is_path and ('%s: %s %s'):format(name, program, what)
       or ('%s: not installed (looked for %s in $PATH)'):format(name, program)
-    local advice = agent.install or ('set agents.%s.command, or install %s'):format(name, agent.command[1])
+    local advice = agent.install
+      or ('set agents.%s.command'):format(name) .. (is_path and '' or ', or install ' .. program)
     if configured then
       health.error(missing, { advice })
     else

@@ -264,6 +264,7 @@ def test_nothing_to_cancel_and_no_login_are_said(start_nvim: StartNvim) -> None:
     assert nvim.command("AcpLogin demo") == "acp: the demo agent needs no login"
     nvim.command("AcpChat demo")
     assert nvim.command("AcpLogin") == "acp: the demo agent needs no login"
+    assert nvim.command("AcpLogout") == "acp: the demo agent needs no login"
     assert events(nvim, "login") == []
     assert nvim.messages() == ""
 

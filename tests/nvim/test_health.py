@@ -53,6 +53,10 @@ def test_agents_that_are_there_come_first_with_their_path_and_note(
                 "set agents.mine.command, or install nothing-like-it",
             ],
         ),
+        (
+            {"agents": {"mine": {"command": ["/tmp"]}}},
+            ["mine: /tmp is a folder, not a program", "set agents.mine.command\n"],
+        ),
         ({"agents": {"mine": {"env": {"A": "b"}}}}, ["mine: no command", "set agents.mine.command"]),
         (
             {"agents": {"r": {"protocol": "aap", "url": "http://127.0.0.1:1"}}},

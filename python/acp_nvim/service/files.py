@@ -232,7 +232,8 @@ class FileService:
 
 def _both(merged: Merged) -> PermissionOption:
     """The third answer. No kind: what allows once is Yes, and a key must know which is meant."""
-    marks = f", {merged.conflicts} marked" if merged.conflicts else ""
+    several = "conflict" if merged.conflicts == 1 else "conflicts"
+    marks = f", {merged.conflicts} {several} marked" if merged.conflicts else ""
     return PermissionOption("both", f"Keep both: merge into the buffer{marks}, unsaved", "other", "other")
 
 

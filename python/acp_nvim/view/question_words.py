@@ -46,7 +46,9 @@ def action(about: About, permission: Permission, call: ToolCall, look: Look) -> 
         added, removed = facts.counts(facts.diffs(call))
         numbers = "".join(f" {sign}{n}" for sign, n in (("+", added), ("-", removed)) if n)
         return f"wants to {verb} a file", f"wants to {verb}: {path}{numbers}"
-    if about == "mode" or not (says or call.kind_raw or call.raw_input):
+    if about == "mode":
+        return "wants to change the mode", f"asks: {one_line(says)}"
+    if not (says or call.kind_raw or call.raw_input):
         return "wants to ask you something", f"asks: {one_line(says)}"
     if call.kind == "read" and place_of is not None and outside(place_of.path, look.session):
         return "wants to read outside the project", f"wants to read: {path}"

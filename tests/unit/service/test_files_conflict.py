@@ -56,7 +56,7 @@ async def test_the_question_has_the_base_and_the_disk(place: Place) -> None:
     ("mine", "theirs", "both", "offered"),
     [
         ("M\n2\n3\n", "1\n2\nT\n", "M\n2\nT\n", "Keep both: merge into the buffer, unsaved"),
-        ("M\n2\n3\n", "T\n2\n3\n", None, "Keep both: merge into the buffer, 1 marked, unsaved"),
+        ("M\n2\n3\n", "T\n2\n3\n", None, "Keep both: merge into the buffer, 1 conflict marked, unsaved"),
         ("M\n2\n3\n", "1\n2\n3\n", None, None),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_plan_can_be_read() -> None:
     """C07: the plan stands only in the raw input."""
     plan = {"plan": "1. add test\n2. fix parser"}
     question = ask("switch_mode", "Ready to code?", content=[], raw_input=plan)
-    assert question.title == "claude wants to ask you something"
+    assert question.title == "claude wants to change the mode"
     assert question.lines == ["1. add test", "2. fix parser", 'claude says: "Ready to code?"']
     chat = Chat()
     chat.tool("t5", "Ready to code?", "switch_mode", content=[text("# Plan\n\ndo it")])
