@@ -198,7 +198,7 @@ function M.write(path, text, options)
     return { ok = false, why = 'modified' }
   end
   local stat = files.stat(target)
-  if not modified and text == exact.text(buf) and disk.same(buf, target) then
+  if not modified and exact.is(buf, text) and disk.same(buf, target) then
     return { ok = true, wrote = false }
   end
   if stat and not uv.fs_access(target, 'W') then

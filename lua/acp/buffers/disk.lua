@@ -103,8 +103,7 @@ function M.trust(buf, path)
   if known[buf] or not stat or stat.size <= DIGESTED or bo.modified then
     return false
   end
-  local utf8 = bo.fileencoding == '' or bo.fileencoding == 'utf-8'
-  if not utf8 or exact.size(buf) ~= stat.size or clock.is_new(buf) or clock.overheard() then
+  if not exact.is_utf8(buf) or exact.size(buf) ~= stat.size or clock.is_new(buf) or clock.overheard() then
     return false
   end
   if clock.look(buf) then
@@ -178,14 +177,14 @@ function M.reload(buf, path)
   if not stat then
     return false
   end
-  local before, mine = known[buf], exact.bytes(buf)
-  if bytes == mine then
+  local before = known[buf]
+  if exact.is_bytes(buf, bytes) then
     clock.accept(buf)
     note(buf, stat, bytes)
     return false
   end
   -- What is unpacked or decrypted for reading is not for us to read. Not looked at before: bytes tell.
-  local packed = not before and bytes:find('\0', 1, true) and not (mine or ''):find('\0', 1, true)
+  local packed = not before and bytes:find('\0', 1, true) and not (exact.bytes(buf) or ''):find('\0', 1, true)
   if packed or (before and before.foreign) then
     note(buf, stat, bytes, { foreign = true })
     return clock.read_again(buf)
@@ -214,7 +213,7 @@ function M.in_conflict(buf, path)
   if not stat then
     return false
   end
-  if bytes == exact.bytes(buf) then
+  if exact.is_bytes(buf, bytes) then
     clock.accept(buf)
     note(buf, stat, bytes)
     return false
@@ -268,9 +267,14 @@ function M.write(buf)
     end)
   end)
   local stat = ok and files.stat(path)
-  local bytes = stat and exact.bytes(buf)
-  if stat and bytes then
-    note(buf, stat, bytes)
+  if stat and stat.size > DIGESTED and exact.is_utf8(buf) then
+    -- The digest of so many bytes is how many there are: ours, others may have written since.
+    known[buf] = { stamp = not is_young(stat) and stamp_of(stat) or nil, digest = time_of(stat, exact.size(buf)) }
+  elseif stat then
+    local bytes = exact.bytes(buf)
+    if bytes then
+      note(buf, stat, bytes)
+    end
   end
   return ok == true, problem
 end
@@ -280,7 +284,8 @@ end
 ---@param path string
 ---@return boolean
 function M.same(buf, path)
-  return files.stat(path) ~= nil and read(path) == exact.bytes(buf)
+  local bytes = files.stat(path) and read(path)
+  return bytes ~= nil and exact.is_bytes(buf, bytes)
 end
 
 return M

@@ -32,7 +32,8 @@ local function coarser(hunks, most)
         last.count = hunk.first + hunk.count - last.first
         last.new_count = hunk.new_first + hunk.new_count - last.new_first
       else
-        table.insert(joined, vim.deepcopy(hunk))
+        last = { first = hunk.first, count = hunk.count, new_first = hunk.new_first, new_count = hunk.new_count }
+        table.insert(joined, last)
       end
     end
     hunks, gap = joined, gap * 2
@@ -44,9 +45,8 @@ end
 ---@param old string[]
 ---@param new string[]
 ---@param hunk acp.Hunk
----@param partner table<integer, integer> is filled: old line -> new line
 ---@return acp.Step[]
-local function steps_of(old, new, hunk, partner)
+local function steps_of(old, new, hunk)
   local list = {}
   local at, new_at = hunk.first, hunk.new_first
   ---Up to before these lines, nothing has a partner.
@@ -59,7 +59,6 @@ local function steps_of(old, new, hunk, partner)
   for _, pair in ipairs(lines.pairs(old, new, hunk)) do
     local a, b = pair[1], pair[2]
     rest(a, b)
-    partner[a] = b
     table.insert(list, { row = a - 1, count = 1, pieces = lines.pieces(old[a], new[b]) })
     at, new_at = a + 1, b + 1
   end
@@ -67,33 +66,71 @@ local function steps_of(old, new, hunk, partner)
   return list
 end
 
+---The hunk that has an old line.
+---@param hunks acp.Hunk[] in order
+---@param lnum integer
+---@return acp.Hunk?
+local function hunk_at(hunks, lnum)
+  local low, high = 1, #hunks
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local hunk = hunks[middle]
+    if lnum < hunk.first then
+      high = middle - 1
+    elseif lnum >= hunk.first + hunk.count then
+      low = middle + 1
+    else
+      return hunk
+    end
+  end
+end
+
+---Which old lines became which: found out for a hunk when somebody asks. It costs much where many lines
+---changed, and what stands at lines that are asked for is little.
+---@param old string[]
+---@param new string[]
+---@param hunks acp.Hunk[]
+---@return acp.Partner
+local function partners(old, new, hunks)
+  local known, done = {}, {} ---@type table<integer, integer>, table<acp.Hunk, true>
+  return function(lnum)
+    local hunk = hunk_at(hunks, lnum)
+    if not hunk then
+      return nil
+    elseif lines.straight(hunk) then
+      local at = lnum - hunk.first
+      return at < hunk.new_count and hunk.new_first + at or nil
+    elseif not done[hunk] then
+      done[hunk] = true
+      for _, pair in ipairs(lines.pairs(old, new, hunk)) do
+        known[pair[1]] = pair[2]
+      end
+    end
+    return known[lnum]
+  end
+end
+
 ---@param old string[]
 ---@param new string[]
 ---@param hunks acp.Hunk[]
 ---@param most integer
----@return acp.Step[] steps
----@return table<integer, integer> partner
+---@return acp.Step[]
 local function plan(old, new, hunks, most)
-  local partner, list, count = {}, {}, 0
+  local list, count = {}, 0
   for _, hunk in ipairs(hunks) do
     count = count + math.max(hunk.count, hunk.new_count)
   end
   if count <= most then
     for _, hunk in ipairs(hunks) do
-      vim.list_extend(list, steps_of(old, new, hunk, partner))
+      vim.list_extend(list, steps_of(old, new, hunk))
     end
-    return list, partner
-  end
-  for _, hunk in ipairs(hunks) do
-    for _, pair in ipairs(lines.pairs(old, new, hunk)) do
-      partner[pair[1]] = pair[2]
-    end
+    return list
   end
   for _, hunk in ipairs(coarser(hunks, most)) do
     local come = vim.list_slice(new, hunk.new_first, hunk.new_first + hunk.new_count - 1)
     table.insert(list, { row = hunk.first - 1, count = hunk.count, lines = come })
   end
-  return list, partner
+  return list
 end
 
 ---Keep views, marks and the selection at their text while `run` changes a buffer, however often.
@@ -108,7 +145,7 @@ function M.keeping(buf, run, idle)
   run()
   local new = api.nvim_buf_get_lines(buf, 0, -1, false)
   local hunks = lines.hunks(old, new)
-  local _, partner = plan(old, new, hunks, MOST_CHANGES)
+  local partner = partners(old, new, hunks)
   keep.put_back(buf, kept, function(lnum)
     return keep.moved(lnum, hunks, partner)
   end)
@@ -131,7 +168,7 @@ function M.set(buf, new, join)
   if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
     most = math.max(math.min(most, math.floor(MOST_LINES_READ / (#old + #new))), 20)
   end
-  local steps, partner = plan(old, new, hunks, most)
+  local steps, partner = plan(old, new, hunks, most), partners(old, new, hunks)
   local kept, folded = keep.take(buf), folds.take(buf, hunks)
   api.nvim_buf_call(buf, function()
     local function step()
@@ -162,13 +199,9 @@ function M.set(buf, new, join)
   local function place(lnum)
     return keep.moved(lnum, hunks, partner)
   end
-  local gone = {} ---@type table<integer, true>
-  for _, hunk in ipairs(hunks) do
-    for lnum = hunk.first, hunk.first + hunk.count - 1 do
-      gone[lnum] = not partner[lnum] or nil
-    end
-  end
-  folds.put_back(folded, place, gone)
+  folds.put_back(folded, place, function(lnum)
+    return hunk_at(hunks, lnum) ~= nil and not partner(lnum)
+  end)
   keep.put_back(buf, kept, place)
   return true
 end

@@ -48,12 +48,64 @@ end
 ---@return integer
 function M.size(buf)
   local how = M.ends(buf)
-  -- With the end of the last line, whatever 'endofline' says.
-  local size = 0
+  local bo, size = vim.bo[buf], 0
   api.nvim_buf_call(buf, function()
     size = vim.fn.line2byte(api.nvim_buf_line_count(buf) + 1) - 1
   end)
-  return size - (how.eol and 0 or #how.sep) + (how.bom and 3 or 0) + (how.eof and 1 or 0)
+  -- Neovim leaves out the end of the last line only where it would not put one there.
+  local counted = not how.eol and bo.fixendofline and not bo.binary
+  return size - (counted and #how.sep or 0) + (how.bom and 3 or 0) + (how.eof and 1 or 0)
+end
+
+---Bytes from which texts are compared by slices: a large one that differs is not put together for it.
+local LARGE = 64 * 1024
+---Lines of a slice.
+local SLICE = 2000
+
+---Whether a buffer's text is this one.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.is(buf, text)
+  if #text < LARGE then
+    return M.text(buf) == text
+  elseif M.size(buf) ~= #text then
+    return false
+  end
+  local how, count = M.ends(buf), api.nvim_buf_line_count(buf)
+  local at = how.bom and 4 or 1
+  if how.bom and text:sub(1, 3) ~= '\239\187\191' or how.eof and text:sub(-1) ~= '\26' then
+    return false
+  end
+  for first = 0, count - 1, SLICE do
+    local last = math.min(first + SLICE, count)
+    local slice = table.concat(api.nvim_buf_get_lines(buf, first, last, true), how.sep)
+    if last < count or how.eol then
+      slice = slice .. how.sep
+    end
+    if text:sub(at, at + #slice - 1) ~= slice then
+      return false
+    end
+    at = at + #slice
+  end
+  return true
+end
+
+---@param text string
+---@param sep string
+---@return string[]
+local function cut(text, sep)
+  local lines, count, at = {}, 0, 1
+  while true do
+    local first, last = text:find(sep, at, true)
+    count = count + 1
+    if not first then
+      lines[count] = text:sub(at)
+      return lines
+    end
+    lines[count] = text:sub(at, first - 1)
+    at = last + 1
+  end
 end
 
 ---Cut a text into a buffer's lines. The file format is kept if it can hold the text exactly.
@@ -68,12 +120,15 @@ function M.split(buf, text)
     if text:sub(1, 3) == '\239\187\191' then
       how.bom, text = true, text:sub(4)
     end
-    local _, newlines = text:gsub('\n', '')
-    local _, pairs_ = text:gsub('\r\n', '')
+    local returns = text:find('\r', 1, true) ~= nil
+    local newlines, pairs_ = text:find('\n', 1, true) and 1 or 0, 0
+    if returns then
+      newlines, pairs_ = select(2, text:gsub('\n', '')), select(2, text:gsub('\r\n', ''))
+    end
     local first = api.nvim_buf_get_lines(buf, 0, 1, false)[1] or ''
     if newlines > 0 and newlines == pairs_ and (before.sep == '\r\n' or first:sub(-1) ~= '\r') then
       how.sep = '\r\n'
-    elseif newlines == 0 and (before.sep == '\r\n' or (before.sep == '\r' and text:find('\r', 1, true))) then
+    elseif newlines == 0 and (before.sep == '\r\n' or (before.sep == '\r' and returns)) then
       how.sep = before.sep
     end
     if how.sep == '\r\n' and text:sub(-1) == '\26' then
@@ -88,7 +143,7 @@ function M.split(buf, text)
   if how.eol then
     text = text:sub(1, -#how.sep - 1)
   end
-  return vim.split(text, how.sep, { plain = true }), how
+  return cut(text, how.sep), how
 end
 
 ---Set the options that say how lines become bytes.
@@ -156,6 +211,14 @@ function M.encoding(buf)
   return vim.bo[buf].binary and '' or vim.bo[buf].fileencoding
 end
 
+---Whether the text of a buffer is the bytes of its file.
+---@param buf integer
+---@return boolean
+function M.is_utf8(buf)
+  local encoding = M.encoding(buf)
+  return encoding == '' or encoding == 'utf-8'
+end
+
 ---@param bytes string
 ---@return boolean valid, boolean ascii
 local function utf8(bytes)
@@ -205,6 +268,17 @@ end
 ---@return string?
 function M.bytes(buf)
   return M.encode(M.text(buf), M.encoding(buf))
+end
+
+---Whether `:write` would put these bytes into the file.
+---@param buf integer
+---@param bytes string
+---@return boolean
+function M.is_bytes(buf, bytes)
+  if M.is_utf8(buf) then
+    return M.is(buf, bytes)
+  end
+  return M.bytes(buf) == bytes
 end
 
 return M

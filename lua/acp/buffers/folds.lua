@@ -34,9 +34,19 @@ local function read()
   return folds, states
 end
 
----Whether the changes are in folds or next to them.
+---Changed lines up to which each is asked whether it is in a fold; above, listing all folds is cheaper.
+local MOST_LINES = 2000
+
+---Whether the changes are in folds or next to them, as far as that is cheap to tell.
 ---@param hunks acp.Hunk[]
 local function meet(hunks)
+  local count = 0
+  for _, hunk in ipairs(hunks) do
+    count = count + hunk.count + 1
+  end
+  if count > MOST_LINES then
+    return true
+  end
   for _, hunk in ipairs(hunks) do
     for lnum = hunk.first, hunk.first + hunk.count do
       if vim.fn.foldlevel(lnum) > 0 then
@@ -58,7 +68,9 @@ function M.take(buf, hunks)
       api.nvim_win_call(win, function()
         if meet(hunks) then
           local folds, states = read()
-          table.insert(list, { win = win, folds = folds, states = states })
+          if #folds > 0 then
+            table.insert(list, { win = win, folds = folds, states = states })
+          end
         end
       end)
     end
@@ -69,14 +81,14 @@ end
 ---Make folds anew that are not at their text.
 ---@param list acp.Folds[]
 ---@param place fun(lnum: integer): integer where a line is now
----@param gone table<integer, true> lines that are nowhere now
+---@param gone fun(lnum: integer): boolean whether a line is nowhere now
 function M.put_back(list, place, gone)
   for _, noted in ipairs(list) do
     if api.nvim_win_is_valid(noted.win) then
       local count = api.nvim_buf_line_count(api.nvim_win_get_buf(noted.win))
       local wanted = {}
       for _, fold in ipairs(noted.folds) do
-        local first, last = place(fold[1]), place(fold[2]) - (gone[fold[2]] and 1 or 0)
+        local first, last = place(fold[1]), place(fold[2]) - (gone(fold[2]) and 1 or 0)
         if first <= last and first <= count then
           table.insert(wanted, { first, math.min(last, count) })
         end

@@ -3,14 +3,17 @@ local M = {}
 
 local api = vim.api
 
+---@alias acp.Partner fun(lnum: integer): integer? the new line that a changed old one became
+
 ---Where a line of the old text is in the new one.
 ---@param lnum integer
 ---@param hunks acp.Hunk[]
----@param partner table<integer, integer> old line -> new line, for changed lines that have one
+---@param partner acp.Partner
 ---@return integer
 function M.moved(lnum, hunks, partner)
-  if partner[lnum] then
-    return partner[lnum]
+  local became = partner(lnum)
+  if became then
+    return became
   end
   local shift = 0
   for _, hunk in ipairs(hunks) do
@@ -19,10 +22,10 @@ function M.moved(lnum, hunks, partner)
     elseif lnum < hunk.first + hunk.count then
       -- It is gone: the line after the last one before it that is still there.
       local before = lnum - 1
-      while before >= hunk.first and not partner[before] do
+      while before >= hunk.first and not partner(before) do
         before = before - 1
       end
-      return partner[before] and partner[before] + 1 or hunk.new_first
+      return before >= hunk.first and partner(before) + 1 or hunk.new_first
     end
     shift = shift + hunk.new_count - hunk.count
   end

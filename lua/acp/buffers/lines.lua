@@ -4,8 +4,11 @@ local M = {}
 
 local diff = (vim.text and vim.text.diff) or vim.diff
 
----Lines of both sides above which common ends are not looked at more closely.
-local MANY_LINES = 50000
+---Lines of both sides above which common ends are not looked at, but for so many lines next to what differs.
+local MANY_LINES = 4000
+local NEAR = 500
+---Lines of both sides above which it is worth to look whether they have any line in common at all.
+local HUGE = 10000
 ---Products of lines of two sides up to which it is looked for which line became which.
 local PAIR_CELLS = 2500
 ---Bytes of the changed middles of two lines up to which it is looked for what stayed the same in them.
@@ -26,6 +29,26 @@ local function join(lines, first, last)
   return first > last and '' or table.concat(lines, '\n', first, last) .. '\n'
 end
 
+---Whether two ranges have a line in common.
+---@param old string[]
+---@param new string[]
+---@param first integer
+---@param last integer
+---@param new_last integer
+---@return boolean
+local function akin(old, new, first, last, new_last)
+  local there = {}
+  for i = first, last do
+    there[old[i]] = true
+  end
+  for i = first, new_last do
+    if there[new[i]] then
+      return true
+    end
+  end
+  return false
+end
+
 ---The changed ranges between two lists of lines, in order. Lines that are there once on each side keep
 ---together (patience): closing brackets and empty lines must not decide what a line has become.
 ---@param old string[]
@@ -33,7 +56,6 @@ end
 ---@return acp.Hunk[]
 function M.hunks(old, new)
   local head, tail = 0, 0
-  -- What is once in all can be told from what is once in the middle only.
   local shorter = #old + #new > MANY_LINES and math.min(#old, #new) or 0
   while head < shorter and old[head + 1] == new[head + 1] do
     head = head + 1
@@ -41,6 +63,12 @@ function M.hunks(old, new)
   while tail < shorter - head and old[#old - tail] == new[#new - tail] do
     tail = tail + 1
   end
+  local n, m = #old - head - tail, #new - head - tail
+  if n + m > HUGE and not akin(old, new, head + 1, #old - tail, #new - tail) then
+    return { { first = head + 1, count = n, new_first = head + 1, new_count = m } }
+  end
+  -- What is once near by can be told from what is once in the middle only.
+  head, tail = math.max(head - NEAR, 0), math.max(tail - NEAR, 0)
   local a, b = join(old, head + 1, #old - tail), join(new, head + 1, #new - tail)
   local list = {}
   for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'patience' })) do
@@ -94,6 +122,13 @@ local function likeness(a, b)
   return (head + tail) / longer
 end
 
+---Whether the lines of a hunk become one another in order, without a look at them.
+---@param hunk acp.Hunk
+---@return boolean
+function M.straight(hunk)
+  return hunk.count * hunk.new_count > PAIR_CELLS or hunk.count == 1 and hunk.new_count == 1
+end
+
 ---Which old line of a hunk became which new one; both rise. Likeness decides, but as many as can be have a
 ---partner: what stands at a line should stay at the line that replaces it; of equals the first one.
 ---@param old string[]
@@ -103,7 +138,7 @@ end
 function M.pairs(old, new, hunk)
   local n, m = hunk.count, hunk.new_count
   local list = {}
-  if n * m > PAIR_CELLS or n == 1 and m == 1 then
+  if M.straight(hunk) then
     for i = 0, math.min(n, m) - 1 do
       table.insert(list, { hunk.first + i, hunk.new_first + i })
     end
