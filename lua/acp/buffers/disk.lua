@@ -269,7 +269,8 @@ function M.write(buf)
   local stat = ok and files.stat(path)
   if stat and stat.size > DIGESTED and exact.is_utf8(buf) then
     -- The digest of so many bytes is how many there are: ours, others may have written since.
-    known[buf] = { stamp = not is_young(stat) and stamp_of(stat) or nil, digest = time_of(stat, exact.size(buf)) }
+    local stamp = not is_young(stat) and stamp_of(stat) or nil
+    known[buf] = { stamp = stamp, digest = time_of(stat, exact.size(buf)) }
   elseif stat then
     local bytes = exact.bytes(buf)
     if bytes then

@@ -32,8 +32,9 @@ local function coarser(hunks, most)
         last.count = hunk.first + hunk.count - last.first
         last.new_count = hunk.new_first + hunk.new_count - last.new_first
       else
-        last = { first = hunk.first, count = hunk.count, new_first = hunk.new_first, new_count = hunk.new_count }
-        table.insert(joined, last)
+        local first, new_first = hunk.first, hunk.new_first
+        local copy = { first = first, count = hunk.count, new_first = new_first, new_count = hunk.new_count }
+        table.insert(joined, copy)
       end
     end
     hunks, gap = joined, gap * 2

@@ -222,7 +222,8 @@ end
 ---@param bytes string
 ---@return boolean valid, boolean ascii
 local function utf8(bytes)
-  if not bytes:find('[\128-\255]') then
+  local _, plain = bytes:find('^[%z\1-\127]*')
+  if plain == #bytes then
     return true, true
   end
   local rest = bytes

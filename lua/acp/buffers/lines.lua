@@ -29,7 +29,42 @@ local function join(lines, first, last)
   return first > last and '' or table.concat(lines, '\n', first, last) .. '\n'
 end
 
----Whether two ranges have a line in common.
+---Parts of the old text outside of which nothing differs: {first, last}. What is behind the last line of a
+---part is as long in both texts.
+---@param old string[]
+---@param new string[]
+---@return integer[][]
+local function parts(old, new)
+  if #old + #new <= MANY_LINES then
+    return { { 1, #old } }
+  end
+  local head, tail = 0, 0
+  local shorter = math.min(#old, #new)
+  while head < shorter and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  local list, first, last = {}, head + 1, #old - tail
+  local same = 0
+  -- As many lines went as came: most changes leave what is between them at its place.
+  for lnum = first, #old == #new and last or 0 do
+    if old[lnum] == new[lnum] then
+      same = same + 1
+    else
+      if same > 2 * NEAR then
+        table.insert(list, { first, lnum - same - 1 })
+        first = lnum
+      end
+      same = 0
+    end
+  end
+  table.insert(list, { first, last })
+  return list
+end
+
+---Whether two ranges, which begin at the same line, have a line in common.
 ---@param old string[]
 ---@param new string[]
 ---@param first integer
@@ -50,36 +85,33 @@ local function akin(old, new, first, last, new_last)
 end
 
 ---The changed ranges between two lists of lines, in order. Lines that are there once on each side keep
----together (patience): closing brackets and empty lines must not decide what a line has become.
+---together (patience): closing brackets and empty lines must not decide what a line has become. In large
+---texts, once near by is enough.
 ---@param old string[]
 ---@param new string[]
 ---@return acp.Hunk[]
 function M.hunks(old, new)
-  local head, tail = 0, 0
-  local shorter = #old + #new > MANY_LINES and math.min(#old, #new) or 0
-  while head < shorter and old[head + 1] == new[head + 1] do
-    head = head + 1
-  end
-  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
-    tail = tail + 1
-  end
-  local n, m = #old - head - tail, #new - head - tail
-  if n + m > HUGE and not akin(old, new, head + 1, #old - tail, #new - tail) then
-    return { { first = head + 1, count = n, new_first = head + 1, new_count = m } }
-  end
-  -- What is once near by can be told from what is once in the middle only.
-  head, tail = math.max(head - NEAR, 0), math.max(tail - NEAR, 0)
-  local a, b = join(old, head + 1, #old - tail), join(new, head + 1, #new - tail)
-  local list = {}
-  for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'patience' })) do
-    local first, count, new_first, new_count = unpack(found --[[@as integer[] ]])
-    table.insert(list, {
-      -- An empty range is named by the line before it.
-      first = head + first + (count == 0 and 1 or 0),
-      count = count,
-      new_first = head + new_first + (new_count == 0 and 1 or 0),
-      new_count = new_count,
-    })
+  local list, longer = {}, #new - #old
+  for _, part in ipairs(parts(old, new)) do
+    local first, last = part[1], part[2]
+    local count, new_count = last - first + 1, last - first + 1 + longer
+    if count + new_count > HUGE and not akin(old, new, first, last, last + longer) then
+      table.insert(list, { first = first, count = count, new_first = first, new_count = new_count })
+    else
+      local before = math.max(first - 1 - NEAR, 0)
+      last = math.min(last + NEAR, #old)
+      local a, b = join(old, before + 1, last), join(new, before + 1, last + longer)
+      for _, found in ipairs(diff(a, b, { result_type = 'indices', algorithm = 'patience' })) do
+        local from, gone, new_from, come = unpack(found --[[@as integer[] ]])
+        table.insert(list, {
+          -- An empty range is named by the line before it.
+          first = before + from + (gone == 0 and 1 or 0),
+          count = gone,
+          new_first = before + new_from + (come == 0 and 1 or 0),
+          new_count = come,
+        })
+      end
+    end
   end
   return list
 end
