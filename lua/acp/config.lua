@@ -132,6 +132,15 @@ function M.python()
   return type(wanted) == 'string' and wanted ~= '' and vim.fn.expand(wanted) or nil
 end
 
+---What is wrong with how the user names that interpreter, or nil. The setting is checked by `setup()`.
+---@return string?
+function M.python_problem()
+  local wanted = vim.g.acp_python
+  if wanted ~= nil and type(wanted) ~= 'string' then
+    return ('g:acp_python must be a string, not %s: ignored'):format(vim.inspect(wanted))
+  end
+end
+
 ---The name of the built-in agent.
 M.DEMO = 'demo'
 

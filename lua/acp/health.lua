@@ -22,6 +22,10 @@ local function editor_and_host()
   for _, line in ipairs(host.details or {}) do
     health.info('host: ' .. line)
   end
+  local of_python = require('acp.config').python_problem()
+  if of_python then
+    health.error(of_python, { 'set it to the path of a Python 3.11 or later, or leave it unset' })
+  end
   for _, problem in ipairs(require('acp.config').problems) do
     health.error('setup(): ' .. problem, { ':help acp-settings' })
   end

@@ -68,7 +68,12 @@ end
 ---The interpreters to try, best first. One the user names is the only one.
 ---@return acp.Candidate[]
 local function candidates()
-  local wanted, own = require('acp.config').python(), own_python()
+  local config = require('acp.config')
+  local wanted, own = config.python(), own_python()
+  local problem = config.python_problem()
+  if problem then
+    require('acp.message').once(problem, 'warning', problem)
+  end
   if wanted then
     return { { python = wanted, isolated = wanted == own } }
   end

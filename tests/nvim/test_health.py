@@ -163,3 +163,9 @@ def test_what_the_user_typed_wrong_is_no_error_and_a_past_failure_neither(start_
     assert "python3 has no package\n" in text
     assert "ERROR" not in text
     assert "WARNING" not in text
+
+
+def test_a_python_that_is_no_name(start_nvim: StartNvim) -> None:
+    """It was ignored without a word."""
+    nvim = start_nvim(init=INIT + "vim.g.acp_python = 5", python=None)
+    assert "g:acp_python must be a string, not 5: ignored" in report(nvim)

@@ -264,3 +264,14 @@ def test_commands_and_maps(start_screen: StartScreen, agent: MakeAgent) -> None:
     assert "x" in desk.screen.funcs.getcompletion("AcpSessions ", "cmdline")
     desk.press("o", "One")
     eventually(lambda: desk.numbers() == [1])
+
+
+def test_a_key_that_no_agent_of_the_list_knows_is_not_offered(
+    start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    desk = Desk(start_screen)
+    x = agent({"initialize": able("list"), "session/list": sessions(entry("a", desk.cwd, "One"))})
+    desk.setup({"x": x})
+    desk.screen.command("AcpSessions")
+    desk.shows("One")
+    desk.screen.wait("<CR> opens  a all folders  g? keys")

@@ -148,6 +148,17 @@ function M.shows_all()
   return list ~= nil and list.view.all
 end
 
+---Whether an agent of the list can delete what it lists.
+---@return boolean
+local function can_delete()
+  for _, row in ipairs(list and list.rows or {}) do
+    if row.entry and row.entry.can.delete then
+      return true
+    end
+  end
+  return false
+end
+
 ---The list's winbar.
 ---@return string
 function M.winbar()
@@ -159,7 +170,7 @@ function M.winbar()
     { 'help', 'keys' },
   }) do
     local key = keys.lhs('sessions', each[1])
-    if key then
+    if key and (each[1] ~= 'delete' or can_delete()) then
       table.insert(parts, ('%s %s'):format(key, each[2]))
     end
   end
