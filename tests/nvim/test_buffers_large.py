@@ -198,3 +198,14 @@ return vim.deep_equal(made, new)
 def test_hunks_of_large_texts_make_the_one_of_the_other(nvim: Neovim) -> None:
     for seed in range(60):
         assert nvim.lua(HUNKS, seed), seed
+
+
+@pytest.mark.parametrize("how", ["write", "reload"])
+def test_most_of_a_large_file_goes(nvim: Neovim, short_tmp: Path, how: str) -> None:
+    old = numbered(60_000)
+    new = [*old[:100], *old[59_000:]]
+    setup = "50mark a | 30000mark b | 59500mark c | 59999"
+    got = change(nvim, short_tmp / "a.txt", old, new, how, setup)
+    assert (got["set_lines"], got["set_text"], got["put"], got["diffed"]) == (1, 0, 0, 0)
+    assert [nvim.funcs.getpos(f"'{name}")[1] for name in "abc"] == [50, 101, 600]
+    assert nvim.api.win_get_cursor(0)[0] == 1099

@@ -170,7 +170,9 @@ end
 function M.pairs(old, new, hunk)
   local n, m = hunk.count, hunk.new_count
   local list = {}
-  if M.straight(hunk) then
+  if n == 0 or m == 0 then
+    return list
+  elseif M.straight(hunk) then
     for i = 0, math.min(n, m) - 1 do
       table.insert(list, { hunk.first + i, hunk.new_first + i })
     end
