@@ -6,8 +6,12 @@ local WAIT_MS = 3000
 
 ---@param target string an http or https address, checked by the host and shown to the user; or a file of ours
 ---@param said? string what to tell when that fails
-function M.open(target, said)
+---@param on_failure? fun(why: string)
+function M.open(target, said, on_failure)
   local function failed(why)
+    if on_failure then
+      on_failure(why)
+    end
     said = said or 'no browser could be opened: copy the address from its row in the chat'
     require('acp.message').warn(said, { why })
   end
@@ -26,6 +30,15 @@ function M.open(target, said)
       end
     end, WAIT_MS)
   end
+end
+
+---A page of a question: that it did not open shall stand in the chat, too, where its address is.
+---@param url string
+---@param question string
+function M.page(url, question)
+  M.open(url, nil, function(why)
+    require('acp.host').event('page_failed', { id = question, why = why })
+  end)
 end
 
 return M

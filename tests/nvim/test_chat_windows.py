@@ -267,3 +267,13 @@ def test_local_options_do_not_leak(start_nvim: StartNvim) -> None:
         nvim.lua("return { vim.go.number, vim.go.winbar, vim.go.statusline, vim.go.wrap, vim.go.fillchars }")
         == before
     )
+
+
+def test_the_hints_of_the_demo_hang_below_their_words(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + AGENT, size=(60, 30))
+    screen.command("AcpChat")
+    hint = "  get one    :checkhealth acp  lists agents, how to install them, and where it looked"
+    frame(screen, 1, [hint])
+    rows = screen.wait("and where it looked").split("\n")
+    at = next(n for n, row in enumerate(rows) if "get one" in row)
+    assert rows[at + 1].startswith(" " * 13) and rows[at + 1][13] != " "

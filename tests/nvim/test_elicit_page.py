@@ -108,6 +108,7 @@ def test_a_browser_that_does_not_open_is_told(
     made.chat.permit("1")
     assert made.answer("u1") == ACCEPT  # consent
     made.screen.wait("no browser could be opened: copy the address from its row")
+    made.chat.wait("── no browser could be opened\n  │ ")
     assert f"  │ {URL}" in made.chat.wait("waiting for example.com")
 
 

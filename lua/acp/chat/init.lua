@@ -120,6 +120,8 @@ function M.equip(chat, buf)
     require('acp.chat.prompt').equip(chat)
   else
     set('undolevels', -1)
+    -- The hints of the demo hang below their words in a narrow window, as the items of a list do.
+    set('formatlistpat', vim.go.formatlistpat .. [[\|^  \%(try it\|get one\|have one?\)\s\+]])
     local status = require('acp.status').raw(chat.n)
     vim.b[buf].acp_session, vim.b[buf].acp_title = status.session, status.title
   end

@@ -9,17 +9,28 @@ from acp_nvim.service.forms import check
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.session.asked import Permission
 from acp_nvim.session.elicitation import ACCEPT, Content, Elicitation, Form
+from acp_nvim.text.sanitise import one_line
 
 from . import payloads
+from .registry import Registry
 from .secrets import Secrets
+
+#: Cells of what the system says of a page that did not open.
+WHY_CELLS = 400
 
 
 class Forms:
-    """Answers the message ``form`` of Lua. ``spawn`` starts an owned task."""
+    """Answers the messages ``form`` and ``page_failed`` of Lua. ``spawn`` starts an owned task."""
 
     def __init__(
-        self, editor: Editor, questions: QuestionService, secrets: Secrets, spawn: Callable[..., None]
+        self,
+        registry: Registry,
+        editor: Editor,
+        questions: QuestionService,
+        secrets: Secrets,
+        spawn: Callable[..., None],
     ) -> None:
+        self._registry = registry
         self._editor = editor
         self._questions = questions
         self._secrets = secrets
@@ -55,4 +66,11 @@ class Forms:
         """The user agreed to visit a page: open exactly what they were shown (V1-204)."""
         subject = permission.subject
         if isinstance(subject, Elicitation) and subject.url is not None and permission.answer == ACCEPT:
-            self._editor.notify("acp.browser", "open", subject.url)
+            self._editor.notify("acp.browser", "page", subject.url, permission.id)
+
+    def page_failed(self, request: payloads.PageFailed) -> None:
+        """No program took the address. The message of it goes with the next one; the chat keeps it."""
+        for chat in self._registry:
+            if request.id in chat.session.permissions:
+                lines = [one_line(request.why, WHY_CELLS), "Copy the address from its row."]
+                chat.tell.note("warning", "no browser could be opened", lines)

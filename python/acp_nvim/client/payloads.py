@@ -145,6 +145,13 @@ class FillForm(msgspec.Struct):
     send: bool = False
 
 
+class PageFailed(msgspec.Struct):
+    """The page of a question did not open."""
+
+    id: str
+    why: str = ""
+
+
 class ShowDiff(msgspec.Struct):
     """The change of a question, a call, or a row of the transcript, else the newest; of ``path`` if given.
 
