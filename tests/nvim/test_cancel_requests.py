@@ -121,6 +121,7 @@ def test_a_login(start_screen: StartScreen, agent: MakeAgent) -> None:
     chat.until("? login  x  waiting for you")
     chat.screen.command("AcpPermit 1")
     x.wait("authenticate")
+    chat.sees("logging in, :AcpCancel")
     cancel(chat)
     chat.until("– login  Browser  cancelled")
     eventually(lambda: cancelled(x) == sent(x, "authenticate"))

