@@ -297,7 +297,7 @@ def test_auto_speaks_version_2_with_an_agent_that_does(
     screen.setup({**PASSIVE, "protocol": "auto", "agents": {"x": scripted.settings}})
     chat = Stage(screen).open(scripted)
     chat.wait_state("idle")
-    assert "ACP v2" in chat.text()
+    chat.wait("ACP v2")
     chat.send()
     chat.wait_turn()
     assert "hello" in chat.text()
