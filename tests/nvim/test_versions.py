@@ -273,7 +273,7 @@ def test_auto_falls_back(
     screen.setup({**PASSIVE, "agents": {"x": {**scripted.settings, "protocol": "auto"}}})
     chat = Stage(screen).open(scripted)
     chat.wait_state("idle")
-    assert "ACP v1" in chat.text()
+    chat.wait("ACP v1")
     assert "✗" not in chat.text()
     assert len(scripted.events("start")) == starts
     last = scripted.log("initialize")[-1]["params"]["clientCapabilities"]

@@ -356,6 +356,17 @@ def test_a_write_with_a_call_is_told_once(start_screen: StartScreen, agent: Make
     assert chat.text().count("✓ edit") == 1
 
 
+COUNT_LEARNED = """
+_G.learned = 0
+local disk = require('acp.buffers.disk')
+local reload = disk.reload
+disk.reload = function(...)
+  _G.learned = _G.learned + 1
+  return reload(...)
+end
+"""
+
+
 @pytest.mark.parametrize("names", [["a.py"], ["a.py", "b.py"]])
 def test_a_file_deleted_under_its_buffer_is_named(
     start_screen: StartScreen, agent: MakeAgent, names: list[str]
@@ -368,8 +379,10 @@ def test_a_file_deleted_under_its_buffer_is_named(
         os.utime(ws / name, (1e9, 1e9))
         edit(chat.screen, ws / name)
     chat.screen.command("tabfirst")
+    chat.screen.lua(COUNT_LEARNED)
     chat.send()
     chat.wait_pending(1)
+    eventually(lambda: chat.screen.lua("return _G.learned") >= len(names))
     for name in names:
         (ws / name).unlink()
     chat.permit("allow_once")
