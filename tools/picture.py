@@ -120,7 +120,9 @@ def question() -> str:
         stage = build(Path(name, "stage"), 0.0)
         folder = stage.folder / "nvim"
         project = stage.project.rename(_made(folder / "home") / "leap")  # shown as ~/leap
-        init = stage.init + "\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
+        # The chat and its question in one picture: without the diff's windows.
+        settings = "require('acp').setup({ diff = { layout = 'none' } })"
+        init = f"{stage.init}\n{settings}\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
         screen = Screen(
             Options(
                 folder=folder,
