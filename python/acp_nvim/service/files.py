@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from anyio import sleep, to_thread
 
-from ..session.asked import PathSubject, Permission, PermissionOption
+from ..session.asked import MERGE, PathSubject, Permission, PermissionOption
 from ..session.content import Change, Diff
 from ..session.entities import Session
 from ..session.events import FileWritten
@@ -207,7 +207,7 @@ class FileService:
         if merged is not None and merged.text not in (mine, text):
             options.append(_both(merged))
         chosen = await self._put(session, place, subject, options)
-        return merged.text if merged is not None and chosen == "both" else None
+        return merged.text if merged is not None and chosen == MERGE else None
 
     async def _put(
         self, session: Session, place: Place, subject: PathSubject, options: list[PermissionOption]
@@ -234,7 +234,7 @@ def _both(merged: Merged) -> PermissionOption:
     """The third answer. No kind: what allows once is Yes, and a key must know which is meant."""
     several = "conflict" if merged.conflicts == 1 else "conflicts"
     marks = f", {merged.conflicts} {several} marked" if merged.conflicts else ""
-    return PermissionOption("both", f"Keep both: merge into the buffer{marks}, unsaved", "other", "other")
+    return PermissionOption(MERGE, f"Keep both: merge into the buffer{marks}, unsaved", "other", "other")
 
 
 def _broken(text: str) -> bool:

@@ -96,6 +96,9 @@ class UnknownSubject:
     raw: Any
 
 
+#: An answer to a write that unsaved edits are in the way of: the disk gets the text, the buffer has both.
+MERGE = "both"
+
 Subject: TypeAlias = (
     UnknownSubject | ToolSubject | CommandSubject | PathSubject | LoginSubject | Elicitation | None
 )

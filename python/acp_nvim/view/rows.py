@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from acp_nvim.session.asked import Permission
+from acp_nvim.session.asked import MERGE, Permission
 from acp_nvim.session.content import Block, Diff, UnknownContent
 from acp_nvim.session.entities import ToolCall
 from acp_nvim.text.sanitise import one_line
@@ -141,7 +141,9 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
             return "always allowed"
         if call.terminals:
             return _ending(call)
-        return "allowed" if call.side == "client" and call.permissions else ""
+        if call.side != "client" or not call.permissions:
+            return ""
+        return "merged, unsaved" if call.permissions[-1].answer == MERGE else "allowed"
     if state in ("pending", "running") and call.terminals and (word := _ending(call)) != RUNS_ON:
         return word
     if state in ("pending", "running") and call.status_raw:

@@ -236,6 +236,7 @@ def test_unsaved_edits_the_agent_does_not_know(
         assert (screen.lines(buffer), modified(screen, buffer), on_disk) == (MINE, True, BASE)
         return
     assert "error" not in response
+    chat.wait("  merged, unsaved" if answer == "3" else "  allowed")
     both = ["THEIRS", "two", "three", "four", "MINE"]
     assert screen.lines(buffer) == (both if answer == "3" else THEIRS)
     assert (modified(screen, buffer), on_disk) == (answer == "3", THEIRS)
