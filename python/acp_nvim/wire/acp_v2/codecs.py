@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from ..decode import Codec
-from .connection import Empty, InitializeResponse, UnsupportedVersion, Versioned
+from .connection import Empty, InitializeResponse, Versioned
 from .elicitation import CompleteElicitationNotification, CreateElicitationRequest
 from .session import (
     ListSessionsResponse,
@@ -20,7 +20,6 @@ from .updates import UpdateSessionNotification
 # Results of our requests.
 ANY = Codec[Raw](Raw)
 VERSION = Codec[Versioned](Versioned)
-UNSUPPORTED = Codec[UnsupportedVersion](UnsupportedVersion)
 INITIALIZED = Codec[InitializeResponse](InitializeResponse)
 SESSION_CREATED = Codec[NewSessionResponse](NewSessionResponse)
 SESSION_RESUMED = Codec[ResumeSessionResponse](ResumeSessionResponse)

@@ -30,7 +30,6 @@ __all__ = (
     "McpCapabilities",
     "PromptCapabilities",
     "SessionCapabilities",
-    "UnsupportedVersion",
     "Versioned",
 )
 
@@ -113,13 +112,6 @@ class Versioned(Wire, frozen=True):
     """An answer to ``initialize``, as far as one needs to know how to read the rest (V2-02)."""
 
     protocol_version: U16
-
-
-class UnsupportedVersion(Wire, frozen=True):
-    """The ``data`` of error -32022 (V2-05)."""
-
-    requested: U16
-    supported: list[U16]
 
 
 class LoginAuthRequest(Wire, frozen=True):
