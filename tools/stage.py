@@ -67,7 +67,9 @@ def build(folder: Path, speed: float, python: str = sys.executable) -> Stage:
     """
     mark = folder / ".acp-demo"
     if folder.exists() and any(folder.iterdir()) and not mark.exists():
-        raise StageError(f"{folder} is not empty and not of the demo; name another folder.")
+        raise StageError(
+            f"{folder} is not empty and not of the demo: remove it, or name another with --folder."
+        )
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     mark.touch()
