@@ -53,7 +53,6 @@ class AcpV1(Adapter[LinkV1]):
             ask=self.ask,
             info=self.known,
             alive=self.alive,
-            label=parts.label,
             setup=Setup(
                 parts.label, Mcp(parts.mcp_servers, parts.path, parts.mcp_problems), parts.directories
             ),

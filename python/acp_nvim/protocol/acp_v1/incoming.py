@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from msgspec import Raw
 
-from acp_nvim.protocol.elicitation import Elicitations, Waiting
-from acp_nvim.protocol.failures import NOT_FOUND
+from acp_nvim.protocol.elicitation import Waiting
 from acp_nvim.protocol.links import Links
+from acp_nvim.protocol.receiving import Receiving
 from acp_nvim.protocol.rpc import Observer
 from acp_nvim.protocol.rpc_errors import method_not_found
 from acp_nvim.session.content import Block
@@ -41,7 +41,7 @@ CANCELLED = tools.RequestPermissionResponse(outcome=tools.CancelledOutcome())
 TIMELINE = (MessageAppend, ToolPatch, PlanSet, CompactionPatch, CompactionAppend)
 
 
-class Incoming:
+class Incoming(Receiving[LinkV1]):
     """Decodes and dispatches. ``observe`` gets what could not be used, for the trace."""
 
     def __init__(
@@ -54,31 +54,17 @@ class Incoming:
         observe: Observer,
         waiting: Waiting,
     ) -> None:
-        self._links = links
-        self._sink = sink
-        self._files = files
-        self._questions = questions
-        self._observe = observe
-        self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
-        self._elicitations = Elicitations(
-            links, sink, questions, self.flush, self._note, waiting, codecs.CREATE_ELICITATION.decode
+        super().__init__(
+            links,
+            sink,
+            questions,
+            lambda text: observe("note", b"", text),
+            waiting,
+            notified=codecs.SESSION_UPDATE.decode,
+            elicited=codecs.CREATE_ELICITATION.decode,
         )
-
-    async def notification(self, method: str, params: Raw) -> None:
-        """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, C08)."""
-        if method == "elicitation/complete":
-            self._elicitations.complete(params)
-            return
-        if method != "session/update":
-            self._note(f"{method} is unknown: ignored")
-            return
-        message = codecs.SESSION_UPDATE.decode(params, self._note)
-        link = self._links.known(message.session_id)
-        if link is not None:
-            self.update(link, message.update)
-            await self._sink.room(link.session)
-        elif not self._links.keep(message.session_id, message.update, len(params)):
-            self._note(f"update for the unknown session {message.session_id}: ignored")
+        self._files = files
+        self._terminals = TerminalRequests(terminals, lambda each: self._link(each).session, self._note)
 
     async def request(self, method: str, params: Raw) -> object:
         """Answer a request; what we did not offer is -32601 (V1-174, V1-211)."""
@@ -182,16 +168,6 @@ class Incoming:
         request = codecs.WRITE_TEXT_FILE.decode(params, self._note)
         link = self._link(request.session_id)
         await self._files.write(link.session, _absolute(request.path), request.content)
-
-    def _link(self, remote_id: str) -> LinkV1:
-        """The session of a request (V1-61). Raises RequestError."""
-        link = self._links.known(remote_id)
-        if link is None:
-            raise RequestError(NOT_FOUND, "unknown session", {"sessionId": remote_id})
-        return link
-
-    def _note(self, text: str) -> None:
-        self._observe("note", b"", text)
 
 
 def _absolute(path: str) -> str:

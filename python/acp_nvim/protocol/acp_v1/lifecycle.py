@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import anyio
 
 from acp_nvim.protocol.adapter import Ask
-from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.listing import listing
+from acp_nvim.protocol.sessions import Sessions
 from acp_nvim.protocol.setup import Place, Setup
 from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
-from acp_nvim.session.entities import Failure, Session
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import (
     OptionsSet,
     ReplayEnded,
@@ -21,7 +21,7 @@ from acp_nvim.session.events import (
     SessionOpened,
 )
 from acp_nvim.session.options import Option
-from acp_nvim.session.ports import AgentError, Questions, Sink
+from acp_nvim.session.ports import Questions, Sink
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import session as wire
 
@@ -37,7 +37,7 @@ REPLAY_QUIET = 0.2
 REPLAY_LIMIT = 20.0
 
 
-class Lifecycle:
+class Lifecycle(Sessions[LinkV1]):
     """Of one connection. ``info`` raises AgentError before ``initialize`` (V1-45), ``alive`` at the end."""
 
     def __init__(
@@ -50,18 +50,11 @@ class Lifecycle:
         ask: Ask,
         info: Callable[[], AgentInfo],
         alive: Callable[[], Awaitable[None]],
-        label: str,
         setup: Setup,
     ) -> None:
-        self._links = links
+        super().__init__(links, sink, questions, ask=ask, info=info, setup=setup, done=codecs.DONE)
         self._incoming = incoming
-        self._sink = sink
-        self._questions = questions
-        self._ask = ask
-        self._info = info
         self._alive = alive
-        self._label = label
-        self._setup = setup
 
     async def new(self, session: Session) -> None:
         """Create it, and apply what came for it before its id did (V1-46, V1-47, V1-59)."""
@@ -168,22 +161,11 @@ class Lifecycle:
 
     async def close(self, session: Session) -> None:
         """End the session; one the agent does not know any more is closed, too (V1-58)."""
-        link = self._links.of(session)
-        if link is None:
-            return
-        self._questions.cancel_all(session, "close")
-        try:
-            if self._info().can_close:
-                await self._end("session/close", wire.CloseSessionRequest(session_id=link.remote_id))
-        finally:
-            self._links.remove(session)
 
-    async def _end(self, method: str, request: object) -> None:
-        try:
-            await self._ask(method, request, codecs.DONE)
-        except AgentError as error:
-            if error.failure.code != NOT_FOUND:
-                raise
+        def request(link: LinkV1) -> wire.CloseSessionRequest | None:
+            return wire.CloseSessionRequest(session_id=link.remote_id) if self._info().can_close else None
+
+        await self._close(session, request)
 
     def _opened(
         self,
@@ -204,9 +186,6 @@ class Lifecycle:
         servers = [mcp_server(each) for each in place.servers]
         where = {"cwd": session.cwd, "mcp_servers": servers, "additional_directories": place.folders}
         return where, place
-
-    def _cannot(self, what: str) -> AgentError:
-        return AgentError(Failure(f"{self._label} cannot {what}", kind="unsupported"))
 
 
 def _info(entry: wire.SessionInfo) -> SessionInfo:

@@ -8,9 +8,9 @@ import anyio
 from msgspec import Raw
 
 from acp_nvim.protocol.channel import Channel
-from acp_nvim.protocol.elicitation import Elicitations, Waiting
-from acp_nvim.protocol.failures import NOT_FOUND
+from acp_nvim.protocol.elicitation import Waiting
 from acp_nvim.protocol.links import Links
+from acp_nvim.protocol.receiving import Receiving
 from acp_nvim.protocol.rpc_errors import method_not_found
 from acp_nvim.session.asked import (
     CommandSubject,
@@ -38,7 +38,7 @@ from acp_nvim.session.events import (
     TurnCancelling,
     Unknown,
 )
-from acp_nvim.session.ports import Questions, RequestError, Sink
+from acp_nvim.session.ports import Questions, Sink
 from acp_nvim.wire.acp_v2 import codecs, tools, updates
 from acp_nvim.wire.acp_v2.content import TextContent
 from acp_nvim.wire.base import UnknownType
@@ -67,7 +67,7 @@ TIMELINE = (
 )
 
 
-class Incoming:
+class Incoming(Receiving[LinkV2]):
     """Decodes and dispatches."""
 
     def __init__(
@@ -79,30 +79,16 @@ class Incoming:
         waiting: Waiting,
         later: Later,
     ) -> None:
-        self._links = links
-        self._sink = sink
-        self._questions = questions
-        self._note = channel.note
-        self.turns = Turns(sink, later, self.flush)
-        self._elicitations = Elicitations(
-            links, sink, questions, self.flush, self._note, waiting, codecs.CREATE_ELICITATION.decode
+        super().__init__(
+            links,
+            sink,
+            questions,
+            channel.note,
+            waiting,
+            notified=codecs.SESSION_UPDATE.decode,
+            elicited=codecs.CREATE_ELICITATION.decode,
         )
-
-    async def notification(self, method: str, params: Raw) -> None:
-        """Apply an update and wait for the view: back-pressure. Others are ignored (V2-18)."""
-        if method == "elicitation/complete":
-            self._elicitations.complete(params)
-            return
-        if method != "session/update":
-            self._note(f"{method} is unknown: ignored")
-            return
-        message = codecs.SESSION_UPDATE.decode(params, self._note)
-        link = self._links.known(message.session_id)
-        if link is not None:
-            self.update(link, message.update)
-            await self._sink.room(link.session)
-        elif not self._links.keep(message.session_id, message.update, len(params)):
-            self._note(f"update for the unknown session {message.session_id}: ignored")
+        self.turns = Turns(sink, later, self.flush)
 
     async def request(self, method: str, params: Raw) -> object:
         """Answer a request. There are no files and no terminals of ours in v2 (V2-18, V2-23)."""
@@ -172,9 +158,7 @@ class Incoming:
         what belongs to the foreground is answered at once (V2-71).
         """
         request = codecs.REQUEST_PERMISSION.decode(params, self._note)
-        link = self._links.known(request.session_id)
-        if link is None:
-            raise RequestError(NOT_FOUND, "unknown session", {"sessionId": request.session_id})
+        link = self._link(request.session_id)
         question = self._question(link, request)
         if link.cancelling and not self.background(link, question):
             self._sink.apply(link.session, TurnCancelling())

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_nvim.protocol.adapter import Ask
-from acp_nvim.protocol.failures import NOT_FOUND
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.listing import listing
+from acp_nvim.protocol.sessions import Sessions
 from acp_nvim.protocol.setup import Place, Setup
 from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
-from acp_nvim.session.entities import Failure, Session
+from acp_nvim.session.entities import Session
 from acp_nvim.session.events import CommandsSet, OptionsSet, ReplayEnded, ReplayStarted, SessionOpened
-from acp_nvim.session.ports import AgentError, Questions, Sink
+from acp_nvim.session.ports import Questions, Sink
 from acp_nvim.wire.acp_v2 import codecs
 from acp_nvim.wire.acp_v2 import session as wire
 
@@ -23,7 +23,7 @@ from .mcp import mcp_server
 from .options import commands, config_options
 
 
-class Lifecycle:
+class Lifecycle(Sessions[LinkV2]):
     """Of one connection. ``info`` raises AgentError before ``initialize``."""
 
     def __init__(
@@ -37,13 +37,8 @@ class Lifecycle:
         info: Callable[[], AgentInfo],
         setup: Setup,
     ) -> None:
-        self._links = links
+        super().__init__(links, sink, questions, ask=ask, info=info, setup=setup, done=codecs.DONE)
         self._incoming = incoming
-        self._sink = sink
-        self._questions = questions
-        self._ask = ask
-        self._info = info
-        self._setup = setup
 
     async def new(self, session: Session) -> None:
         """Create it, and apply what came for it before its id did (V2-32..34)."""
@@ -114,21 +109,7 @@ class Lifecycle:
 
     async def close(self, session: Session) -> None:
         """End the session with all its work; one the agent does not know is closed (V2-42, V2-43)."""
-        link = self._links.of(session)
-        if link is None:
-            return
-        self._questions.cancel_all(session, "close")
-        try:
-            await self._end("session/close", wire.CloseSessionRequest(session_id=link.remote_id))
-        finally:
-            self._links.remove(session)
-
-    async def _end(self, method: str, request: object) -> None:
-        try:
-            await self._ask(method, request, codecs.DONE)
-        except AgentError as error:
-            if error.failure.code != NOT_FOUND:
-                raise
+        await self._close(session, lambda link: wire.CloseSessionRequest(session_id=link.remote_id))
 
     def _opened(self, link: LinkV2, setup: wire.SessionSetup, place: Place) -> None:
         """The agent has the session: apply what its answer says; null says nothing (V2-33)."""
@@ -154,9 +135,6 @@ class Lifecycle:
         """V2-22."""
         if not self._info().can_resume:
             raise self._cannot("hold a conversation: it offers no sessions")
-
-    def _cannot(self, what: str) -> AgentError:
-        return AgentError(Failure(f"{self._setup.label} cannot {what}", kind="unsupported"))
 
 
 def _info(entry: wire.SessionInfo) -> SessionInfo:
