@@ -53,6 +53,11 @@ command('AcpOptions', 'options', {
 })
 command('AcpPermit', 'permit', { nargs = '?', complete = 'answers', desc = "Answer an agent's question" })
 command(
+  'AcpRules',
+  'rules',
+  { nargs = '*', complete = 'rules', desc = 'List what is allowed or refused by rule, and revoke it' }
+)
+command(
   'AcpSessions',
   'sessions',
   { nargs = '?', complete = 'agents', desc = 'List the sessions of all agents' }

@@ -130,6 +130,11 @@ function M.options(args)
 end
 
 ---@param args {args: string}
+function M.rules(args)
+  tell(require('acp.rules').run(args.args))
+end
+
+---@param args {args: string}
 function M.permit(args)
   local choice = vim.trim(args.args)
   tell(require('acp').permit(tonumber(choice) or (choice ~= '' and choice or nil)))
@@ -232,9 +237,10 @@ end
 local words_of = {
   answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'hide' },
   follow = { 'on', 'off', 'toggle', 'list' },
+  rules = { 'revoke', 'restore' },
 }
 
----@param what 'agents'|'answers'|'follow'|'changes'|'options'
+---@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'
 ---@param lead string
 ---@param line string
 ---@param pos integer

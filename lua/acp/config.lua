@@ -25,7 +25,7 @@ local M = {}
 ---@field python? string
 ---@field protocol 'acp-v1'|'acp-v2'|'auto' of agents that do not say
 ---@field agents table<string, acp.AgentConfig>
----@field permission {ui: string, open: string, dismiss: string, terminal: 'allow'|'ask', rules: table}
+---@field permission {ui: string, open: string, dismiss: string, terminal: 'allow'|'ask', rules: acp.Rule[]}
 ---@field follow {enabled: boolean}
 ---@field diff {layout: 'auto'|'tab'|'split'|'none'}
 ---@field terminal {layout: 'split'|'tab'}
@@ -123,6 +123,15 @@ function M.for_host()
     end
   end
   return settings
+end
+
+---The settings are others now: the host is told, if there is one.
+function M.tell_host()
+  local host = require('acp.host')
+  local state = host.status().state
+  if state == 'ready' or state == 'starting' then
+    host.event('settings', { settings = M.for_host() })
+  end
 end
 
 ---The interpreter the user wants for the host, or nil.

@@ -28,11 +28,7 @@ local M = {}
 ---@param settings? table
 function M.setup(settings)
   require('acp.config').setup(settings)
-  local host = require('acp.host')
-  local state = host.status().state
-  if state == 'ready' or state == 'starting' then
-    host.event('settings', { settings = require('acp.config').for_host() })
-  end
+  require('acp.config').tell_host()
 end
 
 ---Show a chat: the last used of this tab page, else of this Neovim, else a new one.

@@ -206,6 +206,13 @@ local function client_tools(value, path, problems)
   table.insert(problems, path .. ': agents over HTTP cannot use tools of the editor yet')
 end
 
+---@param value any
+---@param path string
+---@param problems string[]
+local function rules(value, path, problems)
+  return require('acp.rules').check(value, path, problems)
+end
+
 local agent_fields = record({
   command = command,
   env = map('^[^=]+$', 'no name of an environment variable', env_value),
@@ -307,7 +314,7 @@ function M.check(settings)
       open = one_of('chat', 'always', 'never'),
       dismiss = one_of('keep', 'cancel', 'reject'),
       terminal = one_of('allow', 'ask'),
-      rules = of('table'),
+      rules = rules,
     }),
     follow = record({ enabled = of('boolean', 'true or false') }),
     diff = record({ layout = one_of('auto', 'tab', 'split', 'none') }),

@@ -70,8 +70,9 @@ class Announcer:
                 self.status(chat)
                 self.fire(chat, "AcpTurnStart", {})
             case PermissionOpened(permission=permission):
-                self.status(chat)
-                self.fire(chat, "AcpPermission", _permission(permission, session))
+                if permission.rule is None:  # else it is no question to anybody
+                    self.status(chat)
+                    self.fire(chat, "AcpPermission", _permission(permission, session))
             case PermissionClosed():
                 self.status(chat)
                 data = {"id": event.id, "outcome": event.outcome, "option": event.option, "by": event.by}

@@ -45,6 +45,7 @@ from .options import Options
 from .overwrites import Overwrites
 from .prompt import Prompt
 from .registry import Registry
+from .rules import PermissionRules
 from .secrets import Secrets
 from .services import Services
 from .sessions import Sessions
@@ -71,7 +72,10 @@ class App:
         self._store.subscribe(self._announcer.on_event)
         self._follow = Follow(editor, spawn, inside)
         self._store.subscribe(self._follow.on_event)
-        self._questions = QuestionService(self._store, show=self._show_question, hide=self._hide_question)
+        rules = PermissionRules(self._registry, lambda: self._settings, self._protected)
+        self._questions = QuestionService(
+            self._store, show=self._show_question, hide=self._hide_question, decide=rules.decide
+        )
         self._files = FileService(
             editor,
             self._questions,

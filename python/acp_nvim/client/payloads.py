@@ -269,3 +269,15 @@ class Settings(msgspec.Struct):
     """The whole settings, after the user has called ``setup`` again."""
 
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class RuleSetting(msgspec.Struct):
+    """One of ``permission.rules``, as lua/acp/rules.lua has checked it. ``off``: revoked."""
+
+    action: Literal["allow", "reject", "ask"]
+    words: str
+    kind: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
+    path: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
+    command: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
+    agent: str | None = None
+    off: bool = False

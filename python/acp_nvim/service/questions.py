@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Literal, TypeAlias
@@ -14,6 +14,7 @@ from ..session.elicitation import ACCEPT, Action, Content, Elicitation, Reply
 from ..session.entities import Session
 from ..session.events import PermissionClosed, PermissionOpened
 from ..session.ports import Sink
+from .rules import Decision
 
 Outcome: TypeAlias = Literal["selected", "cancelled", "withdrawn"]
 By: TypeAlias = Literal["user", "rule", "cancel", "agent", "close"]
@@ -24,6 +25,7 @@ class _Waiting:
     session: Session
     permission: Permission
     closed: anyio.Event
+    opened: bool = False
     option: str | None = None
     content: Content | None = None
 
@@ -32,7 +34,8 @@ class QuestionService:
     """Holds what is asked until it is answered, cancelled or withdrawn.
 
     ``show(session, permission)`` brings a question to the user's eyes, ``hide(permission, outcome)``
-    takes it away again; both only notify the editor. Events go to ``sink``. Safe against late, repeated and
+    takes it away again; both only notify the editor. Events go to ``sink``. ``decide(session, permission)``
+    is what the user's rules say: a question they answer is not shown. Safe against late, repeated and
     unknown answers: only the first closing of a question counts.
     """
 
@@ -41,8 +44,10 @@ class QuestionService:
         sink: Sink,
         show: Callable[[Session, Permission], None],
         hide: Callable[[Permission, Outcome], None],
+        decide: Callable[[Session, Permission], Awaitable[Decision | None]] | None = None,
     ) -> None:
         self._sink = sink
+        self._decide = decide
         self._show = show
         self._hide = hide
         self._numbers = count(1)
@@ -68,14 +73,28 @@ class QuestionService:
         waiting = _Waiting(session, permission, anyio.Event())
         self._waiting[permission.id] = waiting
         try:
-            self._sink.apply(session, PermissionOpened(permission))
-            self._show(session, permission)
+            decision = await self._decide(session, permission) if self._decide is not None else None
+            if not waiting.closed.is_set():
+                self._open(waiting, decision)
             await waiting.closed.wait()
         except BaseException:
             # The agent took it back, or it could not be shown: nobody waits for the answer any more.
             self._close(permission.id, "withdrawn", None, "agent")
             raise
         return waiting
+
+    def _open(self, waiting: _Waiting, decision: Decision | None) -> None:
+        """Bring the question to the user, or answer it at once as a rule of theirs says."""
+        session, permission = waiting.session, waiting.permission
+        waiting.opened = True
+        if decision is None or decision.index is None:
+            self._sink.apply(session, PermissionOpened(permission))
+            self._show(session, permission)
+            return
+        permission.rule = decision.rule.words
+        self._sink.apply(session, PermissionOpened(permission))
+        option = permission.options[decision.index - 1].id if decision.index else None
+        self._close(permission.id, "selected" if decision.index else "cancelled", option, "rule")
 
     def new_id(self) -> str:
         """Return an id no question of this host has had."""
@@ -144,6 +163,10 @@ class QuestionService:
         waiting.option = option
         # First the agent's answer: whatever the view makes of the event must not keep it back.
         waiting.closed.set()
+        if not waiting.opened:  # it was still looked for a rule: nobody has seen it
+            waiting.permission.state = "withdrawn" if outcome == "withdrawn" else "answered"
+            waiting.permission.by = by
+            return True
         shown = _without_secrets(waiting.permission, waiting.content)
         self._sink.apply(waiting.session, PermissionClosed(question, outcome, option, by, shown))
         self._hide(waiting.permission, outcome)

@@ -98,13 +98,13 @@ def relative(path: str, bases: Iterable[str]) -> list[str]:
     return [path[len(prefix) :] for prefix in prefixes if path.startswith(prefix)] or [path.lstrip("/")]
 
 
-def matches(name: str, globs: Sequence[str]) -> bool:
-    """True when a relative path matches one of the globs, at any depth, whatever the case."""
-    return any(_pattern(glob).fullmatch(name) is not None for glob in globs)
+def matches(name: str, globs: Sequence[str], *, exact: bool = False) -> bool:
+    """True when a relative path matches one of the globs, at any depth; ``exact``: in its case, too."""
+    return any(_pattern(glob, exact).fullmatch(name) is not None for glob in globs)
 
 
 @lru_cache(maxsize=256)
-def _pattern(glob: str) -> re.Pattern[str]:
+def _pattern(glob: str, exact: bool) -> re.Pattern[str]:
     """``*`` and ``?`` stay in a folder, ``**`` crosses them; ``x/**`` is ``x`` too; ``/x`` is at a root."""
     anchored = glob.startswith("/")
     rest = glob.lstrip("/")
@@ -122,4 +122,6 @@ def _pattern(glob: str) -> re.Pattern[str]:
         )
         for part in parts
     )
-    return re.compile(("" if anchored else "(?:.*/)?") + body + tail, re.IGNORECASE | re.DOTALL)
+    return re.compile(
+        ("" if anchored else "(?:.*/)?") + body + tail, re.DOTALL | (0 if exact else re.IGNORECASE)
+    )

@@ -119,5 +119,6 @@ class Permission:
     state: PermissionState = "open"
     answer: str | None = None  # the option's id; None when open, cancelled or withdrawn
     by: str | None = None  # user, rule, cancel, agent, close
+    rule: str | None = None  # the user's rule that has answered, in words
     opened: float = 0.0
     closed: float | None = None

@@ -70,7 +70,8 @@ def _call(found: list[str], call: ToolCall, look: Look) -> None:
         _pair(found, "path", look.folder(place.path) + line)
     for permission in call.permissions:
         option = next((each.name for each in permission.options if each.id == permission.answer), None)
-        _pair(found, "asked", f"{permission.state}: {option}" if option else permission.state)
+        said = f"{permission.state}: {option}" if option else permission.state
+        _pair(found, "asked", f"{said}, by the rule: {permission.rule}" if permission.rule else said)
     for change in facts.diffs(call):
         path = facts.hunks(change).path
         _raw(found, f"diff  {look.path(path)}" if path else "diff", "\n".join(facts.all_lines(change)))

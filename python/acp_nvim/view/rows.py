@@ -133,9 +133,11 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
     login = facts.login_of(call)
     if login is not None and state in ("rejected", "done"):
         return "not now" if state == "rejected" else ""
+    by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
     if state == "rejected":
-        by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
         return "rejected by a rule" if by_rule else "rejected by you"
+    if by_rule and state in ("pending", "running", "done"):
+        return "allowed by a rule"
     if state == "done":
         if call.granted_always:
             return "always allowed"
