@@ -219,7 +219,10 @@ end
 
 ---@param args {args: string}
 function M.sessions(args)
-  local name = vim.trim(args.args)
+  local name, id = vim.trim(args.args):match('^(%S*)%s*(.*)$')
+  if id ~= '' then
+    return tell(require('acp.sessions').open_id(name, id))
+  end
   tell(require('acp').sessions({ agent = name ~= '' and name or nil }))
 end
 

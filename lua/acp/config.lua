@@ -32,6 +32,7 @@ local M = {}
 ---@field chat {position: string, width: number}
 ---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
+---@field sessions {remember: boolean}
 ---@field icons 'auto'|'unicode'|'ascii'|table<string, any>
 ---@field keymaps table<string, table<string, string|string[]|false>|false>
 
@@ -50,6 +51,7 @@ local function defaults()
       write_autocmds = false,
     },
     notify = { question = 'float' },
+    sessions = { remember = true },
     icons = 'auto',
     keymaps = vim.deepcopy(require('acp.chat.keymaps')),
   }

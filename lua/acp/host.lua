@@ -236,6 +236,7 @@ function launch()
     version = ('%d.%d.%d'):format(version.major, version.minor, version.patch),
     icons = require('acp.icons').kind(),
     cache = vim.fn.stdpath('cache'),
+    state = vim.fn.stdpath('state'),
     seq = seq,
   })
   vim.defer_fn(function()

@@ -10,6 +10,7 @@ local M = {}
 ---@field all boolean of all folders
 ---@field connect? string the agent that was connected for it
 ---@field sources acp.SessionSource[]
+---@field remembered acp.RememberedSession[] of earlier Neovims
 ---@field settled boolean all have answered
 ---@field done? fun(view: acp.SessionsView) called once, when all have answered
 
@@ -71,7 +72,7 @@ function M.ask(view)
   local name = view.only or view.connect
   if name or not connected() then
     start.choose(name, go, function()
-      settle(view) -- only the chats are shown
+      go() -- the chats are shown, and what is remembered
     end)
   else
     go()
@@ -90,6 +91,7 @@ function M.new_view(name, opts)
     cwd = cwd,
     all = opts.all or false,
     sources = {},
+    remembered = {},
     settled = false,
   }
   return views[name]
@@ -123,6 +125,18 @@ function M.told(name, seq, source)
   end
   table.insert(view.sources, source)
   refresh()
+end
+
+---The host tells of sessions that were used from here, in this Neovim or an earlier one.
+---@param name string of the view
+---@param seq integer
+---@param remembered acp.RememberedSession[]
+function M.remembered(name, seq, remembered)
+  local view = views[name]
+  if view and view.seq == seq then
+    view.remembered = remembered
+    refresh()
+  end
 end
 
 ---All agents have answered.
@@ -184,6 +198,32 @@ function M.obstacle(entry, fork)
   elseif vim.fn.isdirectory(entry.cwd) == 0 then
     return ('its folder does not exist any more: %s'):format(vim.fn.fnamemodify(entry.cwd, ':~'))
   end
+  return require('acp.chat.start').obstacle(entry.agent)
+end
+
+---Show a session of which only the id is known.
+---@param agent string
+---@param id string
+---@return boolean|nil
+---@return string? reason
+function M.open_id(agent, id)
+  local problem = require('acp.chat.start').obstacle(agent)
+  if problem then
+    return nil, problem
+  end
+  local cwd = require('acp.chat.start').folder(agent)
+  if not cwd then
+    return nil
+  end
+  return M.open_entry({
+    agent = agent,
+    session = id,
+    state = 'none',
+    pending = 0,
+    cwd = cwd,
+    home = cwd,
+    can = { open = true },
+  })
 end
 
 ---Show a session: its chat, or a new one that takes it up, or goes on from it (`fork`).
@@ -232,7 +272,10 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.delete_entry(entry)
-  if not entry.can.delete then
+  if not entry.can.delete and entry.remembered then
+    require('acp.host').event('session_forget', { agent = entry.agent, id = entry.session })
+    return true
+  elseif not entry.can.delete then
     return nil, ('%s cannot delete sessions'):format(entry.agent)
   elseif not entry.session then
     return nil, 'this session has not begun yet'
@@ -248,6 +291,37 @@ function M.delete_entry(entry)
   return true
 end
 
+---A session is not to be listed any more.
+---@param agent string
+---@param session string
+local function take_off(agent, session)
+  for _, view in pairs(views) do
+    for _, source in ipairs(view.sources) do
+      if source.agent == agent then
+        source.sessions = vim.tbl_filter(function(each)
+          return each.id ~= session
+        end, source.sessions or {})
+      end
+    end
+    view.remembered = vim.tbl_filter(function(each)
+      return each.agent ~= agent or each.id ~= session
+    end, view.remembered)
+  end
+  refresh()
+end
+
+---The host tells that an agent does not have a session any more.
+---@param agent string
+---@param session string
+function M.gone(agent, session)
+  for _, chat in ipairs(require('acp.chat').list()) do
+    if chat.agent == agent and chat.open.load == session then
+      chat.open.load, chat.open.title, chat.open.time = nil, nil, nil
+    end
+  end
+  take_off(agent, session)
+end
+
 ---The host tells how a deletion went.
 ---@param agent string
 ---@param session string
@@ -261,16 +335,7 @@ function M.deleted(agent, session, err)
   if n then
     require('acp.chat').finish(require('acp.chat').get(n))
   end
-  for _, view in pairs(views) do
-    for _, source in ipairs(view.sources) do
-      if source.agent == agent then
-        source.sessions = vim.tbl_filter(function(each)
-          return each.id ~= session
-        end, source.sessions or {})
-      end
-    end
-  end
-  refresh()
+  take_off(agent, session)
 end
 
 ---Collect the sessions without showing them.
@@ -285,7 +350,7 @@ function M.collect(opts)
   count = count + 1
   local view = M.new_view(('call %d'):format(count), opts)
   view.done = function()
-    local entries = require('acp.sessions.rows').entries(view.sources, view.only)
+    local entries = require('acp.sessions.rows').entries(view.sources, view.only, view.remembered)
     local problems = {}
     for _, row in ipairs(require('acp.sessions.rows').notes(view.sources)) do
       table.insert(problems, row.text)

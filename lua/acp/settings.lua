@@ -322,6 +322,7 @@ function M.check(settings)
     chat = record({ position = one_of('auto', 'right', 'below', 'tab'), width = share }),
     files = record({ protected = strings, write_autocmds = of('boolean', 'true or false') }),
     notify = record({ question = one_of('float', 'notify', 'bell', false) }),
+    sessions = record({ remember = of('boolean', 'true or false') }),
     icons = icons,
     keymaps = keymaps(),
   })(settings, '', problems)

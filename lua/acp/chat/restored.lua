@@ -95,6 +95,40 @@ function M.revive(chat, buf)
   refill(chat, buf) -- unless `fill` did
 end
 
+---The session that a buffer without a chat showed.
+---@param buf integer
+---@param agent string
+---@return acp.RememberedSession?
+local function remembered(buf, agent)
+  local number = tonumber(api.nvim_buf_get_name(buf):match('^acp://[^/]+/(%d+)'))
+  return number and require('acp.sessions.record').of(agent, number, vim.fn.getcwd())
+end
+
+---@param session acp.RememberedSession
+---@return string
+local function describe(session)
+  local message = require('acp.message')
+  local title = message.plain(session.title)
+  local ago = require('acp.sessions.rows').ago(session.time, os.time())
+  return ('“%s”, %s'):format(message.cut(title ~= '' and title or 'untitled', 60), ago)
+end
+
+---@param session acp.RememberedSession
+local function resume(session)
+  local message = require('acp.message')
+  message.refused(require('acp.sessions').open_entry({
+    agent = session.agent,
+    session = session.id,
+    title = session.title ~= '' and session.title or nil,
+    time = session.time,
+    state = 'none',
+    pending = 0,
+    cwd = session.cwd,
+    home = session.home,
+    can = { open = true },
+  }))
+end
+
 ---Fill a buffer that has no chat. A buffer of a live chat gets its text back.
 ---@param buf integer
 function M.fill(buf)
@@ -110,18 +144,24 @@ function M.fill(buf)
     vim.opt.shortmess:append('F')
   end
   local agent = api.nvim_buf_get_name(buf):match('^acp://([^/]+)') or ''
-  local command = ':AcpChat' .. (require('acp.config').agent(agent) and ' ' .. agent or '')
+  local known = require('acp.config').agent(agent) ~= nil
+  local command = ':AcpChat' .. (known and ' ' .. agent or '')
+  local session = known and remembered(buf, agent) or nil
   vim.bo[buf].buftype = 'nofile'
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].swapfile = false
   vim.bo[buf].buflisted = false
   vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, 0, -1, false, {
-    'This chat ended with the Neovim it was in.',
-    '',
-    ('%s  opens a new one here'):format(command),
-    ':AcpSessions  lists those that agents remember',
-  })
+  local lines = { 'This chat ended with the Neovim it was in.', '' }
+  if session then
+    table.insert(lines, ('<CR>  goes on with it: %s'):format(describe(session)))
+    vim.keymap.set('n', '<CR>', function()
+      resume(session)
+    end, { buffer = buf, nowait = true, desc = 'acp: go on with this session' })
+  end
+  table.insert(lines, ('%s  opens a new one here'):format(command))
+  table.insert(lines, ':AcpSessions  lists those that agents remember')
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
   vim.b[buf].acp_dead = true

@@ -69,12 +69,18 @@ end
 
 ---@param entry acp.SessionEntry
 local function delete(entry)
-  if not entry.can.delete then
+  local sessions = require('acp.sessions')
+  if not entry.can.delete and entry.remembered then
+    local question = ('Take %s off the list? %s cannot delete sessions.'):format(name_of(entry), entry.agent)
+    return confirm(question, 'Take it off', function()
+      tell(sessions.delete_entry(entry))
+    end)
+  elseif not entry.can.delete then
     return tell(nil, ('%s cannot delete sessions'):format(entry.agent))
   end
   local open = entry.chat and ' It is open in a chat.' or ''
   confirm(('Delete %s for good?%s'):format(name_of(entry), open), 'Delete it', function()
-    tell(require('acp.sessions').delete_entry(entry))
+    tell(sessions.delete_entry(entry))
   end)
 end
 

@@ -16,7 +16,7 @@ local function rows()
   local draw, view = require('acp.sessions.rows'), list.view
   local win = vim.fn.win_findbuf(list.buf)[1]
   local width = win and api.nvim_win_get_width(win) or vim.o.columns
-  local all = draw.draw(draw.entries(view.sources, view.only), width, os.time())
+  local all = draw.draw(draw.entries(view.sources, view.only, view.remembered), width, os.time())
   local keys = require('acp.chat.keys')
   local notes = draw.notes(view.sources, keys.lhs('sessions', 'reload'))
   local none = #all == 0 and view.settled
@@ -152,7 +152,7 @@ end
 ---@return boolean
 local function can_delete()
   for _, row in ipairs(list and list.rows or {}) do
-    if row.entry and row.entry.can.delete then
+    if row.entry and (row.entry.can.delete or row.entry.remembered) then
       return true
     end
   end

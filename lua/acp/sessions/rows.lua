@@ -20,6 +20,7 @@ local M = {}
 ---@field home string folder of the agent's process that has it
 ---@field directories? string[] more folders it works in, as the agent says
 ---@field can acp.SessionCan
+---@field remembered? boolean it is known from here alone
 
 ---What an agent has answered.
 ---@class acp.SessionSource
@@ -35,6 +36,17 @@ local M = {}
 ---@field kind? string of the failure
 ---@field error? string
 ---@field remedy? string
+
+---What is remembered of a session that was used from here.
+---@class acp.RememberedSession
+---@field agent string
+---@field id string
+---@field cwd string
+---@field home string
+---@field title? string
+---@field time? integer seconds since the epoch
+---@field delete boolean
+---@field fork boolean
 
 local rank = { waiting = 1, failed = 2, running = 3, starting = 3, idle = 4, none = 5 }
 
@@ -59,12 +71,31 @@ local function live(chat)
   }
 end
 
+---What the agent of a remembered session can do with it; nil: the agent has told of all it has, and not of
+---this one.
+---@param session acp.RememberedSession
+---@param sources acp.SessionSource[]
+---@return acp.SessionCan?
+local function remembered_can(session, sources)
+  local can = { open = true, delete = session.delete, fork = session.fork }
+  for _, source in ipairs(sources) do
+    if source.agent == session.agent and (source.state == 'done' or source.state == 'cannot') then
+      if source.state == 'done' and not source.cut then
+        return nil
+      end
+      can = { open = source.open, delete = source.delete, fork = source.fork }
+    end
+  end
+  return can
+end
+
 ---All entries: who waits for the user first, then the other chats, then the sessions that are not open; the
 ---last used of each first.
 ---@param sources acp.SessionSource[]
 ---@param only? string of this agent
+---@param remembered? acp.RememberedSession[]
 ---@return acp.SessionEntry[]
-function M.entries(sources, only)
+function M.entries(sources, only, remembered)
   local list, known = {}, {} ---@type acp.SessionEntry[], table<string, acp.SessionEntry>
   local function key(agent, session)
     return agent .. '\0' .. session
@@ -108,6 +139,29 @@ function M.entries(sources, only)
         known[key(source.agent, session.id)] = entry
         table.insert(list, entry)
       end
+    end
+  end
+  for _, session in ipairs(remembered or {}) do
+    order = order + 1
+    local old = known[key(session.agent, session.id)]
+    local can = remembered_can(session, sources)
+    if old then
+      old.title = old.title or session.title
+      old.time = old.time or session.time
+    elseif can then
+      table.insert(list, {
+        agent = session.agent,
+        session = session.id,
+        title = session.title,
+        state = 'none',
+        pending = 0,
+        cwd = session.cwd,
+        time = session.time,
+        home = session.home,
+        can = can,
+        remembered = true,
+        order = order,
+      })
     end
   end
   for _, entry in ipairs(list) do
@@ -264,7 +318,9 @@ function M.notes(sources, reload)
     if source.state == 'asking' then
       put({ icons.running, 'AcpRunning' }, { (' asking %s%s'):format(source.agent, icons.cut), 'AcpNote' })
     elseif source.state == 'cannot' then
-      put({ ('%s %s cannot list its sessions'):format(icons.rule, source.agent), 'AcpNote' })
+      local said = ('%s %s cannot list its sessions'):format(icons.rule, source.agent)
+      local more = (': those used here are shown; :AcpSessions %s {id} loads another'):format(source.agent)
+      put({ said .. (source.open and more or ''), 'AcpNote' })
     elseif source.state == 'failed' then
       local auth = source.kind == 'auth'
       local said = auth and 'not logged in' or plain(source.error or '')

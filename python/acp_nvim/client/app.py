@@ -35,6 +35,7 @@ from .chat import Chat, Wiring
 from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
+from .earlier import Earlier, remembers
 from .forms import Forms
 from .items import Items
 from .login import Logins
@@ -44,6 +45,7 @@ from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
 from .prompt import Prompt
+from .record import Record
 from .registry import Registry
 from .rules import PermissionRules
 from .secrets import Secrets
@@ -118,7 +120,12 @@ class App:
         self._store.subscribe(self._options.on_event)
         self._forms = Forms(self._registry, editor, self._questions, self._secrets, spawn)
         self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
-        self._sessions = Sessions(self._registry, editor, self._connection, spawn)
+        record = Record(Path(hello.state) / "acp.nvim" / "sessions.json", spawn, self._warn)
+        self._earlier = Earlier(
+            record, self._registry, editor, self._secrets, spawn, lambda: remembers(self._settings)
+        )
+        self._store.subscribe(self._earlier.on_event)
+        self._sessions = Sessions(self._registry, editor, self._connection, spawn, self._earlier)
         self._items = Items(editor, self._registry, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._handlers: dict[str, Callable[[Any], None]] = {}
@@ -155,6 +162,7 @@ class App:
         self._on("sessions", payloads.ListSessions, self._sessions.ask)
         self._on("sessions_end", payloads.EndSessions, self._sessions.end)
         self._on("session_delete", payloads.DeleteSession, self._sessions.delete)
+        self._on("session_forget", payloads.ForgetSession, self._sessions.forget)
         self._on("logout", payloads.OfChat, self._logouts.logout)
         self._on("login_ended", payloads.LoginEnded, self._login_terminals.ended)
         self._on("trace", payloads.ShowTrace, self._shown.trace)
@@ -180,12 +188,14 @@ class App:
         transcript = Transcript(
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
-        wiring = Wiring(self._store, self._frames, self._announcer, self._logins)
+        wiring = Wiring(self._store, self._frames, self._announcer, self._logins, self._earlier)
         chat = Chat(request.chat, session, connection, transcript, wiring)
         chat.tell.reopened = request.first_block > 1
         if request.load is not None and request.session is None:
             directories = request.directories if isinstance(request.directories, list) else []
             chat.old = Old(request.load, request.fork, directories)
+        elif not chat.tell.reopened:
+            self._earlier.greet(chat)
         chat.tell.first = all(other.session.agent != request.agent for other in self._registry)
         self._registry.chats[request.chat] = chat
         self._store.add(session)
@@ -297,6 +307,9 @@ class App:
         """A fault of ours that nobody else tells: once in Neovim, in full in the health report."""
         where = type(error).__name__
         self._editor.notify("acp.host", "failed", where, "".join(traceback.format_exception(error)))
+
+    def _warn(self, text: str) -> None:
+        self._editor.notify("acp.message", "warn", text)
 
     def _wrote(self, session: Session, path: str) -> None:
         self._announcer.wrote(session, path)

@@ -20,7 +20,8 @@ from acp_nvim.view.transcript import Transcript
 
 from .announce import Announcer
 from .connection import Connection
-from .opening import How, Old, open_session
+from .earlier import Earlier
+from .opening import How, Old, forget, gone, open_session
 from .queue import Queue
 from .stall import Stall
 from .telling import Telling
@@ -44,6 +45,7 @@ class Wiring:
     frames: Frames
     announcer: Announcer
     logins: Logins
+    earlier: Earlier
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +142,8 @@ class Chat:
             self.agent = agent
         except AgentError as error:
             failure = error.failure
+            if self.old is not None and self.session.blank and gone(failure):
+                return forget(self, self.old, failure)
             if failure.ends_all or self.connection.state != "ready":
                 return failure
             return replace(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from acp_nvim.session.entities import Message, Session
+from acp_nvim.session.entities import Failure, Message, Session
+from acp_nvim.session.events import InfoPatch
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.view.look import plural
 
@@ -36,6 +38,8 @@ async def open_session(chat: Chat, agent: Agent) -> How:
         how = await _take_up(chat, agent, chat.old)
         _tell_directories(chat, chat.old)
         chat.old, chat.continues = None, True
+        if how != "forked":
+            chat.wiring.earlier.note(chat)
         return how
     if await _resume(chat, agent):
         return "resumed"
@@ -62,6 +66,37 @@ async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:
     else:
         chat.tell.note("info", f"loaded {plural(_messages(session), 'message')}")
     return "loaded"
+
+
+#: What agents say that have no code for it.
+_GONE = re.compile(
+    r"\b(session|conversation|thread|rollout)s?\b.{0,80}\b(not found|not exist|unknown|expired)\b"
+    r"|\b(no|unknown|invalid) (such |previous |saved )?(session|conversation|thread|rollout)"
+    r"|\bno (session|conversation|thread|rollout) found\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def gone(failure: Failure) -> bool:
+    """Whether an agent that was to load a session says that it does not have it (V1-58, and by words)."""
+    if failure.ends_all or failure.kind in ("cancelled", "unsupported"):
+        return False
+    return failure.kind == "not_found" or _GONE.search(failure.message[:400]) is not None
+
+
+def forget(chat: Chat, old: Old, failure: Failure) -> Failure:
+    """The session is not there any more: it is not offered again, and the chat may begin a new one."""
+    name = chat.session.agent
+    chat.old = None
+    chat.wiring.store.apply(chat.session, InfoPatch(title=None))
+    chat.wiring.earlier.gone(name, old.id)
+    return Failure(
+        f"{name} does not have this session any more; it is off the list",
+        code=failure.code,
+        kind="not_found",
+        data=[failure.message],
+        remedy=":AcpRestart begins a new session here; :AcpSessions lists the others",
+    )
 
 
 def _messages(session: Session) -> int:

@@ -11,9 +11,10 @@ import msgspec
 
 
 class Hello(msgspec.Struct):
-    """Sent once, right after the host was started. ``cache`` is Neovim's cache folder."""
+    """Sent once, right after the host was started. ``cache`` and ``state`` are Neovim's folders."""
 
     cache: str
+    state: str
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     version: str = ""
     icons: Literal["unicode", "ascii"] = "unicode"
@@ -96,6 +97,13 @@ class DeleteSession(msgspec.Struct):
     id: str
     config: AgentConfig = msgspec.field(default_factory=AgentConfig)
     demo: bool = False
+
+
+class ForgetSession(msgspec.Struct):
+    """A session is not to be offered any more; the agent is not asked."""
+
+    agent: str
+    id: str
 
 
 class Context(msgspec.Struct):

@@ -20,6 +20,7 @@ from acp_nvim.view.status import ERROR_CELLS
 
 from . import payloads
 from .connection import Connection
+from .earlier import Earlier
 from .registry import Registry
 
 #: Seconds an agent that was started for a list alone lives on after it: who picks a session from it needs it.
@@ -27,7 +28,7 @@ LINGER = 60.0
 
 
 class Sessions:
-    """Answers the messages ``sessions``, ``sessions_end`` and ``session_delete`` of Lua.
+    """Answers the messages ``sessions``, ``sessions_end``, ``session_delete`` and ``session_forget`` of Lua.
 
     ``connect`` gives the connection of an agent and a folder. A view is who has asked: the list, or a call
     of the Lua interface.
@@ -39,12 +40,14 @@ class Sessions:
         editor: Editor,
         connect: Callable[[str, str, payloads.AgentConfig, bool], Connection],
         spawn: Callable[..., None],
+        earlier: Earlier,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         self._registry = registry
         self._editor = editor
         self._connect = connect
         self._spawn = spawn
+        self._earlier = earlier
         self._sleep = sleep
         self._views: dict[str, anyio.CancelScope] = {}  # those that are open, with what they wait for
         self._held: set[Connection] = set()  # without a chat, perhaps
@@ -78,6 +81,11 @@ class Sessions:
         """Have the agent forget a session; tell how it went."""
         self._spawn(self._delete, request)
 
+    def forget(self, request: payloads.ForgetSession) -> None:
+        """Offer a session no longer; the agent keeps it."""
+        self._earlier.forget(request.agent, request.id)
+        self._editor.notify("acp.sessions", "deleted", request.agent, request.id, False)
+
     def _asked(self, request: payloads.ListSessions) -> list[Connection]:
         connections = [
             each
@@ -97,9 +105,15 @@ class Sessions:
     ) -> None:
         with scope:
             async with anyio.create_task_group() as group:
+                group.start_soon(self._remembered, request)
                 for connection in connections:
                     group.start_soon(self._ask, connection, request)
             self._editor.notify("acp.sessions", "settled", request.view, request.seq)
+
+    async def _remembered(self, request: payloads.ListSessions) -> None:
+        """Tell of the sessions of earlier Neovims, also of agents that are not asked, or cannot list."""
+        rows = await self._earlier.listed(request.cwd, request.agent if request.only else None)
+        self._editor.notify("acp.sessions", "remembered", request.view, request.seq, rows)
 
     async def _ask(self, connection: Connection, request: payloads.ListSessions) -> None:
         tell = partial(self._tell, connection, request)
@@ -109,8 +123,13 @@ class Sessions:
             with anyio.fail_after(seconds):
                 agent = await connection.ready()
                 info = agent.info
+                able = {
+                    "open": info is not None and (info.can_load or info.can_resume),
+                    "delete": info is not None and info.can_delete,
+                    "fork": info is not None and info.can_fork,
+                }
                 if info is None or not info.can_list:
-                    tell({"state": "cannot"})
+                    tell({"state": "cannot", **able})
                     return
                 found = await agent.list_sessions(request.cwd)
         except AgentError as error:
@@ -125,9 +144,7 @@ class Sessions:
             "state": "done",
             "sessions": [listed(each) for each in found.sessions],
             **({"cut": one_line(found.cut, ERROR_CELLS)} if found.cut else {}),
-            "open": info.can_load or info.can_resume,
-            "delete": info.can_delete,
-            "fork": info.can_fork,
+            **able,
         })  # fmt: skip
 
     def _tell(self, connection: Connection, request: payloads.ListSessions, source: dict[str, Any]) -> None:
@@ -149,6 +166,7 @@ class Sessions:
         try:
             agent = await connection.ready()
             await agent.delete_session(request.id)
+            self._earlier.forget(request.agent, request.id)
         except AgentError as failed:
             error = one_line(failed.failure.message, ERROR_CELLS)
         if self.keep(connection) is False and not self._registry.sharing(connection):

@@ -30,7 +30,9 @@ class Telling:
     frames: Frames
     reopened: bool = False  # the transcript holds what a host that was lost has written
     first: bool = True  # of this agent: what the user should know of it stands in its head
+    earlier: int = 0  # sessions of earlier Neovims that the head offers
     _notes: int = 0
+    _head: tuple[str, str | None, Sequence[str]] = ("starting", None, ())
 
     def note(
         self, severity: Severity, title: str, lines: Sequence[str] = (), *, beside: bool = False
@@ -55,8 +57,14 @@ class Telling:
         else:
             self.head("failed", title, lines)
 
+    def offer(self, earlier: int) -> None:
+        """Say in the head that there are so many earlier sessions of this folder."""
+        self.earlier = earlier
+        self.head(*self._head)
+
     def head(self, state: str, failure: str | None = None, lines: Sequence[str] = ()) -> None:
         """Rewrite the head block (ui.md section 4)."""
+        self._head = (state, failure, lines)
         info = self.connection.info
         self.transcript.set_head(
             Head(
@@ -71,6 +79,7 @@ class Telling:
                 ready_s=self.connection.ready_after,
                 failure=failure,
                 lines=lines,
+                earlier=self.earlier,
                 note=(self.connection.config.note or None) if self.first else None,
             )
         )

@@ -41,6 +41,7 @@ class Head:
     failure: str | None = None
     lines: Sequence[str] = ()
     note: str | None = None
+    earlier: int = 0  # sessions of this folder that are not open
     hints: Sequence[tuple[str, str, str]] = DEMO_HINTS
 
 
@@ -70,6 +71,8 @@ def draw_head(head: Head, look: Look) -> Drawn:
         drawn.put((_ready(head, look), "AcpNote"))
         if head.note:
             drawn.put((one_line(head.note), "AcpWarn"))
+    if head.earlier and head.state not in ("failed", "slow"):
+        put_remedy(drawn, f"{plural(head.earlier, 'earlier session')} here: :AcpSessions")
     return drawn
 
 

@@ -78,7 +78,16 @@ class Desk:
         def spawn(function: Any, *arguments: Any) -> None:
             group.start_soon(function, *arguments)
 
-        self.sessions = sessions.Sessions(made, made, self.connect, spawn, self.sleep)
+        self.remembered: list[dict[str, Any]] = []
+        self.forgotten: list[tuple[str, str]] = []
+        self.sessions = sessions.Sessions(made, made, self.connect, spawn, made, self.sleep)
+
+    async def listed(self, cwd: str | None, agent: str | None) -> list[dict[str, Any]]:
+        """Stands for what earlier Neovims have used."""
+        return [each for each in self.remembered if agent in (None, each["agent"])]
+
+    def forget(self, agent: str, ident: str) -> None:
+        self.forgotten.append((agent, ident))
 
     async def sleep(self, seconds: float) -> None:
         """Until the test lets the time pass."""
