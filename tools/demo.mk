@@ -20,6 +20,14 @@ build/agents/.ready: tools/demo.mk
 	npm install --silent --no-audit --no-fund --prefix build/agents $(AGENTS)
 	@touch $@
 
+# These are large, and may want another Node: without them their tests are skipped.
+MORE_AGENTS := @agentclientprotocol/codex-acp@2.6.0 @agentclientprotocol/claude-agent-acp@0.49.0
+
+build/agents/.more: build/agents/.ready
+	npm install --silent --no-audit --no-fund --prefix build/agents $(MORE_AGENTS) \
+		|| echo 'codex and claude could not be installed: their tests are skipped' >&2
+	@touch $@
+
 # Agents made with the protocol's official SDKs: what they need, each in a folder of its own.
 PEERS := tests/agents/peers
 
@@ -37,7 +45,7 @@ build/peers/python/.ready: $(PEERS)/python/requirements.txt
 	@touch $@
 
 # The agents of the SDKs in one process: at their end it is known what all of them together have used.
-test-agents: $(READY) build/agents/.ready build/peers/typescript/.ready build/peers/python/.ready ## with opencode, gemini and agents made with the SDKs (needs Node)
+test-agents: $(READY) build/agents/.more build/peers/typescript/.ready build/peers/python/.ready ## with opencode, gemini, codex, claude and agents made with the SDKs (needs Node)
 	ACP_PEERS=build/peers $(BIN)/python -m pytest tests/agents/peers $(ARGS) || test $$? -eq 5 # none of them meant
 	ACP_AGENTS_BIN=build/agents/node_modules/.bin $(BIN)/python -m pytest -n $(AGENT_JOBS) tests/agents \
 		--ignore tests/agents/peers $(ARGS)

@@ -74,14 +74,17 @@ def make_workspace(folder: Path) -> None:
         subprocess.run(["git", *who, "-C", str(folder), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-def settings(name: str, home: Path, workspace: Path, url: str) -> dict[str, Any]:
-    """The plugin's settings for an agent of agents.json; its own configuration files are written."""
+def settings(name: str, home: Path, workspace: Path, url: str, **more: Any) -> dict[str, Any]:
+    """The plugin's settings for an agent of agents.json, and ``more``; its own files are written."""
     agent = json.loads((HERE / "agents.json").read_text("utf-8"))[name]
     names = {"bin": str(programs()), "url": url, "home": str(home), "ws": str(workspace)}
     for path, content in _fill(agent.get("files", {}), names).items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(json.dumps(content), "utf-8")
-    return {"agents": {name: {"command": _fill(agent["command"], names), "env": _fill(agent["env"], names)}}}
+        text = "\n".join(content) if isinstance(content, list) else json.dumps(content)
+        Path(path).write_text(text, "utf-8")
+    env = _fill(agent["env"], names) | more.pop("env", {})
+    made = {"command": _fill(agent["command"], names), "env": env}
+    return {"agents": {name: made | more}}
 
 
 def _fill(value: Any, names: dict[str, str]) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from .tools import Json, ScenarioError, resolve
+
+Resolve: TypeAlias = Callable[[Json, Mapping[str, Json], str], tuple[str, Json] | None]
 
 MARKER = re.compile(r"\[\[([A-Za-z0-9_-]+)\]\]")
 
@@ -53,8 +55,8 @@ class Scenarios:
         loaded: Json = json.loads(path.read_text("utf-8"))
         return loaded
 
-    def plan(self, turns: Sequence[Turn], offered: Mapping[str, Json]) -> Plan:
-        """The plan for a request of the agent's main loop."""
+    def plan(self, turns: Sequence[Turn], offered: Mapping[str, Json], spelled: Resolve = resolve) -> Plan:
+        """The plan for a request of the agent's main loop; ``spelled`` finds the tool of a call."""
         name, number = locate(turns)
         if name is None:
             raise ScenarioError("the prompt names no scenario")
@@ -62,7 +64,7 @@ class Scenarios:
         if number >= len(steps):
             return Plan(text=[f"(scenario over after {len(steps)} steps)"])
         step = steps[number]
-        calls = [(call, resolve(call, offered, self.workspace)) for call in step.get("tools", [])]
+        calls = [(call, spelled(call, offered, self.workspace)) for call in step.get("tools", [])]
         tools = [found for _, found in calls if found is not None]
         text = pieces(step.get("text"))
         if missing := [call["tool"] for call, found in calls if found is None]:

@@ -1,4 +1,4 @@
-"""The server: HTTP on loopback, both APIs, streaming with server-sent events or whole."""
+"""The server: HTTP on loopback, all APIs, streaming with server-sent events or whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from . import responses
 from .scenario import Plan, ScenarioError, Scenarios, gemini_history, openai_history
 from .tools import Json, smallest
 
@@ -114,6 +115,8 @@ class Handler(BaseHTTPRequestHandler):
             body = self.body()
             if path.endswith("/chat/completions"):
                 self.openai(body)
+            elif path.endswith("/responses"):
+                self.openai_responses(body)
             elif ":" in path.rsplit("/", 1)[-1]:
                 self.gemini(path, body)
             else:
@@ -186,6 +189,24 @@ class Handler(BaseHTTPRequestHandler):
         if (body.get("stream_options") or {}).get("include_usage"):
             self.event({**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
         self.event("[DONE]")
+        self.close_stream()
+
+    def openai_responses(self, body: Json) -> None:
+        turns = responses.responses_history(body)
+        offered = {str(tool.get("name")): tool for tool in body.get("tools") or []}
+        if responses.PATCH in offered:
+            plan = self.server.scenarios.plan(turns, offered, responses.resolve)
+        else:
+            plan = Plan(text=["Scripted test"])
+        if plan.error:
+            self.refuse("scripted error", plan.error)
+            return
+        self.open_stream()
+        for content, wait in responses.events(plan, 100 + 10 * len(turns)):
+            if content["type"] == "response.completed":
+                time.sleep(plan.hang)
+            self.event(content)
+            time.sleep(wait)
         self.close_stream()
 
     def gemini(self, path: str, body: Json) -> None:

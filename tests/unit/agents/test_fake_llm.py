@@ -58,6 +58,19 @@ def test_openai_plays_the_step_that_the_history_has_reached(llm: FakeLlm) -> Non
     assert whole["choices"][0]["message"]["content"].startswith("Done: ")
 
 
+def test_responses_play_the_step_that_the_history_has_reached(llm: FakeLlm) -> None:
+    tools = [{"type": "function", "name": "exec_command"}, {"type": "custom", "name": "apply_patch"}]
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "[[edit]]"}]}
+    url, given = f"{llm.url}/v1/responses", [asked]
+    wanted = ("cat greeting.txt", "*** Update File: greeting.txt\n@@\n-hello world\n+hello ACP\n", "Done: ")
+    for step in wanted:
+        done = events(post(url, {"stream": True, "tools": tools, "input": given}))[-1]
+        assert done["type"] == "response.completed"
+        items = done["response"]["output"]
+        assert step in json.dumps(items[-1]).replace("\\n", "\n")
+        given += [*items, {"type": f"{items[-1]['type']}_output", "output": "ok"}]
+
+
 def test_gemini_streams_thoughts_text_and_calls(llm: FakeLlm) -> None:
     function = {"name": "replace", "parametersJsonSchema": EDIT_SCHEMA}
     contents: list[Json] = [{"role": "user", "parts": [{"text": "[[edit]]"}]}, {"role": "model", "parts": []}]
