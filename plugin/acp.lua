@@ -39,6 +39,11 @@ command(
   'send',
   { nargs = '*', bang = true, range = true, desc = 'Send text or lines to the agent' }
 )
+command('AcpQueue', 'queue', {
+  nargs = '*',
+  complete = 'queue',
+  desc = 'Change, order, drop or send at once what is queued',
+})
 command('AcpCancel', 'cancel', { bang = true, desc = "Cancel the agent's turn" })
 command(
   'AcpFollow',
@@ -86,6 +91,9 @@ plug('send', function()
 end)
 plug('cancel', function()
   require('acp').cancel()
+end)
+plug('queue', function()
+  require('acp.commands').queue({ args = '' })
 end)
 plug('follow', function()
   require('acp.commands').follow({ args = '' })

@@ -114,6 +114,11 @@ function M.cancel(args)
 end
 
 ---@param args {args: string}
+function M.queue(args)
+  tell(require('acp.chat.queue_command').run(args.args))
+end
+
+---@param args {args: string}
 function M.follow(args)
   tell(require('acp.follow').command(vim.trim(args.args)))
 end
@@ -243,7 +248,7 @@ local words_of = {
   rules = { 'revoke', 'restore' },
 }
 
----@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'
+---@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'|'queue'
 ---@param lead string
 ---@param line string
 ---@param pos integer
@@ -253,6 +258,9 @@ function M.complete(what, lead, line, pos)
     return require('acp.options.command').complete(lead, line, pos)
   end
   local words = words_of[what] or what == 'changes' and changed() or require('acp.config').agents()
+  if what == 'queue' then
+    words = line:sub(1, pos):find('^%S+%s+%S+%s') and {} or require('acp.chat.queue_command').words
+  end
   if what == 'agents' then
     words = require('acp.config').agents_found_first()
   end

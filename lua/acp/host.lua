@@ -42,6 +42,7 @@ local passive = {
   settings = true,
   close = true,
   cancel = true,
+  queued = true,
   answer = true,
   shown = true,
   follow = true,

@@ -65,7 +65,7 @@ function M.send(text, opts)
     end)
     return true
   end
-  require('acp.chat.prompt').remember(chat.n, text)
+  require('acp.chat.history').add(chat.cwd, text)
   require('acp.host').event('send', {
     chat = chat.n,
     text = text,

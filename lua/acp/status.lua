@@ -240,6 +240,20 @@ function M.sent(chat, text)
   return entry.seq
 end
 
+---The user changed a prompt that waits. Counted with the sends, so that older news is known for what it is.
+---@param chat integer
+---@param dropped boolean it waits no more
+---@return integer seq number of this change
+function M.queue_changed(chat, dropped)
+  local entry = chats[chat]
+  entry.seq = entry.seq + 1
+  if dropped then
+    entry.queued = math.max(0, entry.queued - 1)
+  end
+  touch(chat)
+  return entry.seq
+end
+
 ---The user cancelled the turn.
 ---@param chat integer
 ---@param queue boolean also the queued prompts
@@ -280,12 +294,7 @@ function M.host_lost(reason)
     entry.pending, entry.queued, entry.cancelling, entry.silent, entry.plan = 0, 0, nil, nil, nil
     entry.asking = nil
     entry.login, entry.logging_in = nil, nil
-    local back = require('acp.chat.prompt').give_back(
-      chat,
-      vim.tbl_map(function(item)
-        return item.text
-      end, unsent)
-    )
+    local back = require('acp.chat.prompt').give_back(chat, unsent)
     require('acp.chat.lost').tell(chat, reason, back)
     touch(chat)
     if ran then

@@ -10,6 +10,7 @@ from typing import Any
 from .definitions import STABLE, STABLE_V2, UNSTABLE, UNSTABLE_V2, Json, Schema, Side, errors
 
 OUTSIDE = {
+    "_session/steering": "an extension of agents that say so in the _meta of initialize (V1-211)",
     "session/set_model": "never stabilised, yet the only way to choose a model with some agents",
 }
 """What we send although no schema has it, and why."""

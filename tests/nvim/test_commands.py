@@ -259,7 +259,7 @@ def test_nothing_to_cancel_and_no_login_are_said(start_nvim: StartNvim) -> None:
     said = "acp: nothing runs that could be cancelled"
     eventually(lambda: nvim.messages().split("\n").count(said) == 2)
     assert events(nvim, "cancel") == []
-    nvim.lua("require('acp.chat.prompt').queue(1, { 'queued' })")
+    nvim.lua("require('acp.chat.prompt').queue(1, { { id = 1, text = 'queued' } }, 0)")
     nvim.command("AcpCancel!")
     assert len(events(nvim, "cancel")) == 1
     nvim.clear_messages()

@@ -103,7 +103,8 @@ def test_queued_prompts_are_not_lost(start: Start) -> None:
     nvim = start()
     nvim.command("AcpChat")
     nvim.keys("draft")
-    nvim.lua("require('acp.chat.prompt').queue(1, { 'queued one', 'queued two' })")
+    rows = [{"id": 1, "text": "queued one"}, {"id": 2, "text": "queued two"}]
+    nvim.lua("require('acp.chat.prompt').queue(...)", 1, rows, 0)
     leave(nvim)
     again = start()
     again.command("AcpChat")

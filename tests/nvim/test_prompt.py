@@ -77,7 +77,7 @@ def test_a_host_that_dies_gives_everything_back(start_nvim: StartNvim) -> None:
     nvim = chat(start_nvim)
     update(nvim, {"state": "idle"})
     nvim.keys("two<C-s>three<C-s>draft<Esc>")
-    nvim.lua("require('acp.chat.prompt').queue(1, { 'two' })")
+    nvim.lua("require('acp.chat.prompt').queue(1, { { id = 1, text = 'two' } }, 1)")
     update(nvim, {"state": "running"}, seen=1)
     nvim.lua("require('acp.status').host_lost('the host ended')")
     assert nvim.lines() == ["two", "three", "draft"]
@@ -128,6 +128,12 @@ def test_sending_goes_to_the_end_and_follows(wide: Screen, how: str) -> None:
     wide.wait("what came after")
 
 
+def waiting(nvim: Neovim, *texts: str, seen: int = 0) -> None:
+    """Tell which prompts wait, as the host does; their ids count from 1."""
+    rows = [{"id": i, "text": text} for i, text in enumerate(texts, 1)]
+    nvim.lua("require('acp.chat.prompt').queue(...)", 1, rows, seen)
+
+
 def prompt_size(nvim: Neovim) -> int:
     return int(nvim.api.win_get_height(nvim.funcs.bufwinid(buffer(nvim, "acp://claude/1/prompt"))))
 
@@ -137,7 +143,7 @@ def test_the_window_grows_with_text_and_queue(wide: Screen) -> None:
     assert prompt_size(wide) == 3
     wide.keys("one<CR>two<CR>three<CR>four")
     eventually(lambda: prompt_size(wide) == 4)
-    wide.lua("require('acp.chat.prompt').queue(1, { 'run the whole suite at the end', 'then\\ncommit' })")
+    waiting(wide, "run the whole suite at the end", "then\ncommit")
     assert prompt_size(wide) == 6
     rows = [row[60:] for row in wide.wait("queued 2").splitlines()]
     at = rows.index("one")
@@ -152,7 +158,7 @@ def test_the_window_grows_with_text_and_queue(wide: Screen) -> None:
     wide.keys("<CR>" * 20)
     eventually(lambda: prompt_size(wide) == 9)  # a third of the chat's 29 rows
     wide.api.buf_set_lines(0, 0, -1, False, ["word " * 40])
-    wide.lua("require('acp.chat.prompt').queue(1, {})")
+    waiting(wide)
     eventually(lambda: prompt_size(wide) == 4)  # wrapped
     wide.keys("<C-u><Esc>ddi<C-s>")
     eventually(lambda: prompt_size(wide) == 3)
@@ -289,7 +295,7 @@ def test_a_question_key_in_the_prompt(start_nvim: StartNvim) -> None:
 
 
 def test_text_of_the_agent_in_the_queue_is_one_row(wide: Screen) -> None:
-    wide.lua("require('acp.chat.prompt').queue(1, { ... })", "x" * 300, "a\x07b\nc")
+    waiting(wide, "x" * 300, "a\x07b\nc")
     rows = [row[60:] for row in wide.wait("queued 2").splitlines()]
     assert [row for row in rows if row.startswith("⋯")] == [
         "⋯ queued 1  " + "x" * 47 + "…",

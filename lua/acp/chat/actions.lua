@@ -243,7 +243,7 @@ M.all = {
       end,
     },
     previous = {
-      desc = 'older prompt',
+      desc = 'older prompt: what is queued first; sending it changes it there',
       modes = { 'n' },
       run = function(chat)
         require('acp.chat.prompt').walk(chat, -vim.v.count1)
@@ -254,6 +254,13 @@ M.all = {
       modes = { 'n' },
       run = function(chat)
         require('acp.chat.prompt').walk(chat, vim.v.count1)
+      end,
+    },
+    queue = {
+      desc = 'the queue: change, order, send at once, take out',
+      modes = { 'n' },
+      run = function()
+        require('acp.commands').queue({ args = '' })
       end,
     },
     write_unsaved = {
@@ -348,7 +355,7 @@ M.order = {
   },
   diff = { 'close', 'help' },
   terminal = { 'insert', 'append', 'close', 'help' },
-  prompt = { 'send', 'send_normal', 'previous', 'next', 'write_unsaved', 'attach_unsaved', 'help' },
+  prompt = { 'send', 'send_normal', 'previous', 'next', 'queue', 'write_unsaved', 'attach_unsaved', 'help' },
   both = {
     'allow_once',
     'allow_always',

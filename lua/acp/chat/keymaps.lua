@@ -21,6 +21,7 @@ return {
     send_normal = '<CR>',
     previous = '[[',
     next = ']]',
+    queue = '<LocalLeader>q',
     write_unsaved = '<LocalLeader>w',
     attach_unsaved = '<LocalLeader>u',
     help = 'g?',

@@ -1,15 +1,12 @@
---- The prompt of a chat: an ordinary buffer the user writes in, with a placeholder, the queue and older
---- prompts.
+--- The prompt of a chat: an ordinary buffer the user writes in, with a placeholder and what waits.
 local M = {}
 
 local api = vim.api
+local queue = require('acp.chat.queue')
+local walk = require('acp.chat.walk')
 local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
----@field queue string[] prompts the agent has not begun
----@field history string[] sent prompts, the oldest first
----@field at integer? place in the history; nil: the text being written
----@field draft string the text being written while an older one is shown
 ---@field text string what stands in the prompt, for when its buffer is gone before us
 ---@field contexts table<string, acp.Context> by the mention that stands for them
 
@@ -30,31 +27,19 @@ function M.go_to_end(chat)
   end
 end
 
+---Let a text stand in the prompt, and nothing else.
 ---@param chat acp.Chat
 ---@param text string
-local function set_text(chat, text)
+function M.put(chat, text)
   api.nvim_buf_set_lines(chat.prompt, 0, -1, false, vim.split(text, '\n', { plain = true }))
   M.go_to_end(chat)
-end
-
----The prompts that wait: those the host has told, and those a host that is starting has not taken yet.
----@param n integer
----@return string[]
-local function queued_texts(n)
-  local texts = vim.list_extend({}, states[n] and states[n].queue or {})
-  if require('acp.host').status().state ~= 'ready' then
-    for _, item in ipairs(require('acp.status').raw(n).sent) do
-      table.insert(texts, item.text)
-    end
-  end
-  return texts
 end
 
 ---Number of queued prompts.
 ---@param n integer
 ---@return integer
 function M.queued(n)
-  return #queued_texts(n)
+  return #queue.list(n)
 end
 
 ---@param chat acp.Chat
@@ -114,6 +99,18 @@ local function sent_along(chat, text)
   return paths
 end
 
+---@param i integer
+---@param item acp.Queued
+---@param here acp.Older? in the prompt
+---@return string
+local function queued_row(i, item, here)
+  local what = item.steering and 'steering' or ('queued %d'):format(i)
+  if here and here.id == item.id then
+    what = what .. ' (in the prompt)'
+  end
+  return ('%s %s  %s'):format(require('acp.icons').get().queue, what, require('acp.message').plain(item.text))
+end
+
 ---Draw placeholder, unsaved edits and queue again, and give the window the height they need.
 ---@param n integer chat
 function M.refresh(n)
@@ -136,10 +133,9 @@ function M.refresh(n)
   if unsaved then
     table.insert(rows, unsaved)
   end
-  local icon = require('acp.icons').get().queue
-  for i, text in ipairs(queued_texts(n)) do
-    local row = ('%s queued %d  %s'):format(icon, i, message.plain(text))
-    table.insert(rows, { { message.cut(row, width), 'AcpQueued' } })
+  local here = walk.here(n)
+  for i, item in ipairs(queue.list(n)) do
+    table.insert(rows, { { message.cut(queued_row(i, item, here), width), 'AcpQueued' } })
   end
   if #rows > 0 then
     api.nvim_buf_set_extmark(chat.prompt, ns, last, 0, { virt_lines = rows })
@@ -149,13 +145,27 @@ end
 
 ---The host tells which prompts are queued.
 ---@param n integer
----@param texts string[]
-function M.queue(n, texts)
-  if not states[n] then
+---@param list acp.Queued[]
+---@param seen integer number of the last send or change the host has handled
+function M.queue(n, list, seen)
+  local chat = require('acp.chat').get(n)
+  if not states[n] or not chat then
     return
   end
-  states[n].queue = texts
+  queue.told(n, list, seen)
+  walk.told(chat)
   M.refresh(n)
+end
+
+---What the user has changed of a queued prompt came when that had gone out already.
+---@param n integer
+---@param text string the changed text; empty: it was to be dropped, moved or sent at once
+function M.missed(n, text)
+  local back = text:find('%S') and '; your change is in the prompt, as a new one' or ''
+  require('acp.message').warn('that prompt did not wait any more' .. back)
+  if back ~= '' then
+    M.restore(n, text)
+  end
 end
 
 ---A text that could not be sent goes back on top of what is in the prompt.
@@ -166,12 +176,13 @@ function M.restore(n, text)
   if not chat then
     return
   end
+  walk.stop(chat)
   local now = M.text(chat)
   if now == text then
     return
   end
   if now == '' then
-    set_text(chat, text)
+    M.put(chat, text)
   else
     api.nvim_buf_set_lines(chat.prompt, 0, 0, false, vim.split(text, '\n', { plain = true }))
   end
@@ -180,20 +191,19 @@ end
 
 ---The host is gone: what was queued or on its way comes back.
 ---@param n integer
----@param unsent string[] the oldest first
+---@param sent {seq: integer, text: string}[] what it had not taken
 ---@return boolean whether there was something
-function M.give_back(n, unsent)
-  local state = states[n]
-  if not state then
+function M.give_back(n, sent)
+  local chat = require('acp.chat').get(n)
+  if not states[n] or not chat then
     return false
   end
-  local texts = vim.list_extend(vim.deepcopy(state.queue), unsent)
-  state.queue = {}
+  local texts = queue.take(n, sent)
+  walk.told(chat)
   if #texts > 0 then
     M.restore(n, table.concat(texts, '\n'))
-  else
-    M.refresh(n)
   end
+  M.refresh(n)
   return #texts > 0
 end
 
@@ -227,60 +237,45 @@ function M.add_context(chat, context)
   end
   local now = M.text(chat)
   local gap = (now == '' or now:match('%s$')) and '' or context.path and ' ' or '\n'
-  set_text(chat, now .. gap .. mention)
+  M.put(chat, now .. gap .. mention)
   M.refresh(chat.n)
 end
 
----Keep a sent text for `[[`.
----@param n integer
----@param text string
-function M.remember(n, text)
-  local state = states[n]
-  if not state then
-    return
-  end
-  if state.history[#state.history] ~= text then
-    table.insert(state.history, text)
-  end
-  state.at, state.draft = nil, ''
-end
-
----Send what is in the prompt. The text goes only when it was taken.
+---Send what is in the prompt: a queued one that was walked to takes its new text, and goes when it is empty.
+---The text goes only when it was taken.
 ---@param chat acp.Chat
----@param now? boolean cancel the running turn first
+---@param now? boolean into the running turn, or instead of it
 ---@return boolean sent
 function M.send(chat, now)
-  local text = M.text(chat)
-  if not text:find('%S') then
+  local text, older = M.text(chat), walk.here(chat.n)
+  local blank = not text:find('%S')
+  if older and older.id and queue.waits(chat.n, older.id) then
+    if now or text ~= older.text then
+      queue.change(chat, older.id, { text = text ~= older.text and text or nil, now = now and not blank })
+    end
+    if blank then
+      require('acp.message').info('taken out of the queue')
+    end
+  elseif blank then
     return false
+  else
+    local options = { context = contexts_in(chat, text), now = now, chat = chat.n }
+    if not require('acp').send(text, options) then
+      return false
+    end
+    states[chat.n].contexts = {}
   end
-  local taken = require('acp').send(text, { context = contexts_in(chat, text), now = now, chat = chat.n })
-  if not taken then
-    return false
-  end
-  states[chat.n].contexts = {}
-  set_text(chat, '')
+  walk.sent(chat)
   M.refresh(chat.n)
   require('acp.chat.windows').to_end(chat)
   return true
 end
 
----Walk through the prompts of this chat.
+---Walk through the older prompts: those that wait, then those that were sent.
 ---@param chat acp.Chat
 ---@param step integer how many, negative: older
 function M.walk(chat, step)
-  local state = states[chat.n]
-  local history = state.history
-  local at = (state.at or #history + 1)
-  local to = math.min(math.max(at + step, 1), #history + 1)
-  if to == at or #history == 0 then
-    return
-  end
-  if at == #history + 1 then
-    state.draft = M.text(chat)
-  end
-  state.at = to <= #history and to or nil
-  set_text(chat, history[to] or state.draft)
+  walk.go(chat, step)
   M.refresh(chat.n)
 end
 
@@ -295,13 +290,7 @@ function M.unsent(chat)
     -- A Neovim that is killed, or whose terminal is closed, closes its buffers before it says that it leaves.
     text = state.text
   end
-  if state.at and text == state.history[state.at] then
-    text = state.draft -- an older prompt is only looked at
-  end
-  local texts = queued_texts(chat.n)
-  if text:find('%S') then
-    table.insert(texts, text)
-  end
+  local texts = walk.unsent(chat.n, text)
   return table.concat(texts, '\n'), state.contexts
 end
 
@@ -317,7 +306,7 @@ end
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
-  states[chat.n] = { queue = {}, history = {}, draft = '', text = '', contexts = {} }
+  states[chat.n] = { text = '', contexts = {} }
   local shown = { 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter', 'BufEnter' }
   api.nvim_create_autocmd(shown, {
     group = require('acp.chat').group,
@@ -344,6 +333,8 @@ end
 ---@param n integer
 function M.drop(n)
   states[n] = nil
+  queue.drop(n)
+  walk.drop(n)
   require('acp.chat.complete').drop(n)
 end
 

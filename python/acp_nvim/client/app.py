@@ -45,6 +45,7 @@ from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
 from .prompt import Prompt
+from .queued import Queued
 from .record import Record
 from .registry import Registry
 from .rules import PermissionRules
@@ -127,6 +128,7 @@ class App:
         self._store.subscribe(self._earlier.on_event)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn, self._earlier)
         self._items = Items(editor, self._registry, spawn)
+        self._queued = Queued(self._registry, self._announcer, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
@@ -149,6 +151,7 @@ class App:
         self._on("close", payloads.OfChat, lambda request: self._spawn(self._close, request.chat))
         self._on("restart", payloads.Restart, lambda request: self._spawn(self._restart, request))
         self._on("send", payloads.Send, self._send)
+        self._on("queued", payloads.ChangeQueued, self._queued.change)
         self._on("cancel", payloads.Cancel, self._cancel)
         self._on("answer", payloads.Answer, lambda request: self._spawn(self._answer, request))
         self._on("form", payloads.FillForm, self._forms.form)
@@ -228,9 +231,10 @@ class App:
         if chat is None:
             return
         context = request.context if isinstance(request.context, list) else []
-        chat.queue.send(Prompt(request.text, context), now=request.now, seq=request.seq)
-        if request.now and chat.session.turn is not None:
-            self._spawn(chat.cancel, False)
+        prompt = Prompt(request.text, context, id=request.seq)
+        chat.queue.send(prompt, now=request.now, seq=request.seq)
+        if request.now:
+            self._queued.at_once(chat, prompt)
 
     def _cancel(self, request: payloads.Cancel) -> None:
         chat = self._registry.get(request.chat)

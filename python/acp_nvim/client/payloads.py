@@ -116,12 +116,29 @@ class Context(msgspec.Struct):
 
 
 class Send(msgspec.Struct):
-    """A prompt is sent. ``seq`` counts the chat's sends from 1; ``now``: the running turn is cancelled."""
+    """A prompt is sent. ``seq`` counts the chat's sends from 1; ``now``: into the running turn,
+    or instead of it.
+    """
 
     chat: int
     text: str
     seq: int
     context: list[Context] | dict[str, Any] = msgspec.field(default_factory=list)
+    now: bool = False
+
+
+class ChangeQueued(msgspec.Struct):
+    """A queued prompt is changed. ``id``: the ``seq`` of its send; ``seq``: counted with the sends.
+
+    ``text`` None: it stays; blank: the prompt is dropped. ``before``: the id of the prompt it goes before,
+    0 for the end. ``now``: it is sent at once.
+    """
+
+    chat: int
+    id: int
+    seq: int
+    text: str | None = None
+    before: int | None = None
     now: bool = False
 
 

@@ -17,7 +17,9 @@ class Prompt:
 
     text: str
     context: Sequence[Context] = ()
+    id: int = 0  # the number of its send
     waited: bool = False  # while a turn ran: should that turn fail, the user may want to change it
+    steering: bool = False  # the agent is asked to take it into the running turn
     goes_on: bool = False  # nothing is said: what an old turn was left with is asked
 
     def blocks(self, embedded: bool) -> list[Block]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Note, Turn
 from acp_nvim.session.events import TurnStarted
 from acp_nvim.session.ports import Agent
@@ -75,9 +76,41 @@ class Queue:
         """Let Lua show what waits."""
         chat = self._chat
         wait = chat.session.turn is not None or chat.agent is None or chat.held is not None
-        waiting = [prompt.text for prompt in self._prompts if not prompt.goes_on] if wait else []
-        chat.wiring.announcer.call(chat, "acp.chat.prompt", "queue", waiting)
+        waiting = [
+            {"id": prompt.id, "text": prompt.text, "steering": prompt.steering}
+            for prompt in self._prompts
+            if wait and not prompt.goes_on
+        ]
+        chat.wiring.announcer.call(chat, "acp.chat.prompt", "queue", waiting, self.seen)
         chat.push()
+
+    def waiting(self, id_: int) -> Prompt | None:
+        """The prompt of this send, if it has not gone out, and is not on its way."""
+        found = (each for each in self._prompts if each.id == id_ and not each.goes_on)
+        return next((each for each in found if not each.steering), None)
+
+    def forget(self, prompt: Prompt) -> None:
+        """It does not wait any more, if it did."""
+        self._prompts[:] = [each for each in self._prompts if each is not prompt]
+
+    @staticmethod
+    def blocks(agent: Agent, prompt: Prompt) -> list[Block]:
+        """What of a prompt goes to the agent."""
+        return prompt.blocks(bool(agent.info and agent.info.embedded_context))
+
+    def move(self, prompt: Prompt, before: int) -> None:
+        """Let it go out before the prompt of this id; if there is none (any more), as the last."""
+        self._prompts.remove(prompt)
+        places = (at for at, each in enumerate(self._prompts) if each.id == before and not each.goes_on)
+        self._prompts.insert(next(places, len(self._prompts)), prompt)
+
+    def first(self, prompt: Prompt) -> bool:
+        """Let it go out as the next; whether it still waits."""
+        if prompt not in self._prompts:
+            return False
+        self._prompts.remove(prompt)
+        self._prompts.insert(0, prompt)
+        return True
 
     def clear(self) -> None:
         """Forget the prompts: the user does not want them any more."""
@@ -96,6 +129,8 @@ class Queue:
             while self._prompts and chat.agent is not None and chat.held is None and not chat.closed:
                 if chat.session.turn is not None:
                     break  # work of the agent's own: its end wakes us (V2-54)
+                if self._prompts[0].steering:
+                    break  # the agent is about to say whether it has it
                 await self._turn(chat.agent, self._prompts.pop(0))
 
     def began(self) -> None:
@@ -123,7 +158,7 @@ class Queue:
     async def _turn(self, agent: Agent, prompt: Prompt) -> None:
         chat = self._chat
         store, session = chat.wiring.store, chat.session
-        blocks = prompt.blocks(bool(agent.info and agent.info.embedded_context))
+        blocks = self.blocks(agent, prompt)
         over = self.over = anyio.Event()
         self._sending = True
         store.apply(session, TurnStarted(tuple(blocks)))
@@ -137,7 +172,9 @@ class Queue:
             group.cancel_scope.cancel()
         over.set()
         # What was sent after its end was sent in the knowledge of how it ended: it goes out.
-        unsent = [each for each in self._prompts if each.waited] if turn.stop in ("error", "lost") else []
+        failed = turn.stop in ("error", "lost")
+        asked = turn.stop != "lost"  # whether the agent still says what it made of a prompt
+        unsent = [each for each in self._prompts if failed and each.waited and not (each.steering and asked)]
         if turn.stop == "lost" and chat.agent is agent:
             chat.agent, chat.failure = None, turn.error
         await chat.wiring.announcer.check_files(chat, None)

@@ -42,6 +42,7 @@ class Agent:
             "authenticate": self._authenticate,
             "session/new": self._new,
             "session/prompt": self._prompt,
+            "_session/steering": self._steer,
             "session/set_config_option": self._set_option,
             "session/set_mode": self._set_mode,
             "session/close": self._close,
@@ -82,6 +83,7 @@ class Agent:
                     "auth": {"logout": {}} if self._login.wanted else {},
                 },
                 "authMethods": self._login.methods(self._client),
+                "_meta": {"steering": {"supported": True}},
             }
         )
 
@@ -237,10 +239,24 @@ class Agent:
             if not session.cancelled:
                 raise
         finally:
-            session.turn = None
+            session.turn = session.added = None
             self._remember(session)
         await turn.usage()
         return Reply({"stopReason": "cancelled" if session.cancelled else "end_turn"})
+
+    async def _steer(self, params: Json) -> Reply:
+        """What the user says during a turn is a part of it: done as soon as what is under way is done."""
+        session = self._session(params)
+        text, attached, size = prompt.read(params.get("prompt"))
+        if session.turn is None or session.cancelled or session.added is None:
+            return Reply({"outcome": "promptRequired", "reason": "noRunningTurn"})
+        session.characters += size
+        said = {"type": "text", "text": text}
+        session.history.add(
+            {"sessionUpdate": "user_message_chunk", "messageId": session.name("message"), "content": said}
+        )
+        session.added.append((text, attached))
+        return Reply({"outcome": "injected"})
 
     async def _close(self, params: Json) -> Reply:
         session = self._session(params)

@@ -14,11 +14,22 @@ from .turn import Turn
 
 
 async def play(turn: Turn, text: str) -> None:
-    """One turn: understand the prompt and do it. Problems are part of the answer."""
+    """One turn: understand the prompt and do it, and then what was said meanwhile."""
     session = turn.session
+    session.added = []
     if not session.titled and text:
         session.entitle(text)
         await turn.entitled()
+    await _answer(turn, text)
+    while session.added:
+        added, turn.attached = session.added.pop(0)
+        await turn.heard(added)
+        await _answer(turn, added)
+    session.added = None
+
+
+async def _answer(turn: Turn, text: str) -> None:
+    """Do one thing. Problems are part of the answer."""
     try:
         match parse(text):
             case Tour():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .history import History
 from .offered import Offered
@@ -31,6 +32,7 @@ class Session:
     characters: int = 0
     warned: bool = False  # the user knows that the window is nearly full
     turn: asyncio.Task[None] | None = None
+    added: list[tuple[str, list[Path]]] | None = None  # said during the turn, while it takes that
     cancelled: bool = False
     forgotten: bool = False  # deleted: nothing of it is written any more
     life: int = 1

@@ -72,6 +72,12 @@ class Turn:
         """A paragraph of the answer, Markdown, streamed word by word."""
         await self._stream("agent_message_chunk", text)
 
+    async def heard(self, text: str) -> None:
+        """Begin with what the user has said during the turn: a message of its own."""
+        self._kind = ""
+        quoted = " ".join(text.split())
+        await self.say(f"Now to what you added: “{quoted if len(quoted) <= 60 else quoted[:59] + '…'}”.")
+
     async def think(self, text: str) -> None:
         if self.session.settings.thoughts:
             await self._stream("agent_thought_chunk", text)

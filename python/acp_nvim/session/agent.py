@@ -40,6 +40,7 @@ class AgentInfo:
 
     ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
     turns and questions. ``buffers``: it reads and writes files through us, unsaved edits included.
+    ``can_steer``: a prompt can be put into the turn that runs.
     """
 
     protocol: str
@@ -57,6 +58,7 @@ class AgentInfo:
     can_delete: bool = False
     can_logout: bool = False
     can_fork: bool = False
+    can_steer: bool = False
     image: bool = False
     audio: bool = False
     embedded_context: bool = False

@@ -179,6 +179,13 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSteered:
+    """The agent has taken one more prompt of the user into the turn that runs."""
+
+    prompt: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnAccepted:
     """The agent has taken the prompt. ``message_id``: the id it gave the user's message (v2)."""
 
@@ -317,6 +324,7 @@ Event: TypeAlias = (
     | PlanRemoved
     | StateSet
     | TurnStarted
+    | TurnSteered
     | TurnAccepted
     | TurnCancelling
     | TurnEnded

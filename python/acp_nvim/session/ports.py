@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from .agent import AgentInfo, SessionList
 from .asked import Permission
@@ -36,6 +36,10 @@ class RequestError(Exception):
         self.code = code
         self.message = message
         self.data = data
+
+
+#: What became of a prompt for the running turn: ``turn``: the agent has begun one of its own with it.
+Steered = Literal["taken", "turn", "refused"]
 
 
 class Sink(Protocol):
@@ -148,6 +152,11 @@ class Agent(Protocol):
         """Send a prompt and stay until its turn has ended. Applies TurnEnded, whatever happens.
 
         The caller has applied TurnStarted. Never raises AgentError: a failure ends the turn.
+        """
+
+    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+        """Put a prompt into the running turn, of an agent that ``can_steer``. Applies TurnSteered when the
+        agent has taken it.
         """
 
     async def cancel(self, session: Session) -> None:

@@ -185,6 +185,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Step, Any], None]] = {
     ev.PlanRemoved: _plan_removed,
     ev.StateSet: turns.state,
     ev.TurnStarted: turns.started,
+    ev.TurnSteered: turns.steered,
     ev.TurnAccepted: turns.accepted,
     ev.TurnCancelling: _cancelling,
     ev.TurnEnded: turns.ended,

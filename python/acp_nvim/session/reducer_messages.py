@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from .content import Block
-from .entities import Echo, Message, Origin, Role, Session
+from .entities import Echo, Message, Origin, Role, Session, TurnEnd
 from .events import MessageAppend, MessageSet
 from .step import Step, own
 
@@ -72,8 +72,19 @@ def local(step: Step, n: int, blocks: Sequence[Block]) -> None:
     message = _create(step, "user", message_id, "local")
     message.blocks = [own(block) for block in blocks]
     step.end_message()  # complete: what the agent sends is never a part of it
-    text = "".join(str(b.text) for b in blocks if b.type == "text" and b.text is not None)
-    session.echo = Echo(message, text.strip(), by_id=not step.derived)
+    session.echo = Echo(message, _said(blocks), by_id=not step.derived)
+
+
+def steered(step: Step, n: int, blocks: Sequence[Block]) -> None:
+    """Show what the user has said during the turn, unless the agent has repeated it before its answer."""
+    text = _said(blocks)
+    for item in reversed(step.session.items):
+        if isinstance(item, TurnEnd) or (isinstance(item, Message) and item.origin == "local"):
+            break
+        if isinstance(item, Message) and item.role == "user" and item.text.strip() == text:
+            item.origin = "local"
+            return
+    local(step, n, blocks)
 
 
 def accept(step: Step, message_id: str | None) -> None:
@@ -120,6 +131,10 @@ def patched(old: dict[str, Any], new: dict[str, Any] | UnsetType | None) -> dict
     if new is None:
         return {}
     return {key: value for key, value in {**old, **new}.items() if value is not None}
+
+
+def _said(blocks: Sequence[Block]) -> str:
+    return "".join(str(b.text) for b in blocks if b.type == "text" and b.text is not None).strip()
 
 
 def _create(step: Step, role: Role, message_id: str, origin: Origin) -> Message:

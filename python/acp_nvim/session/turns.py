@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import reducer_messages, reducer_tools, reducer_written
 from .entities import Turn, TurnEnd, TurnState
-from .events import StateSet, TurnAccepted, TurnEnded, TurnStarted
+from .events import StateSet, TurnAccepted, TurnEnded, TurnStarted, TurnSteered
 from .step import Step
 
 
@@ -25,6 +25,16 @@ def started(step: Step, event: TurnStarted) -> None:
         reducer_messages.local(step, turn.n, event.prompt)
     if step.derived:
         session.state = "running"
+
+
+def steered(step: Step, event: TurnSteered) -> None:
+    """The user's words stand where the agent has taken them. It may have repeated them already."""
+    session = step.session
+    if not session.turns:
+        return
+    turn = session.turns[-1]
+    turn.prompt = [*turn.prompt, *event.prompt]
+    reducer_messages.steered(step, turn.n, event.prompt)
 
 
 def accepted(step: Step, event: TurnAccepted) -> None:

@@ -25,7 +25,7 @@ from acp_nvim.session.events import (
     TurnEnded,
 )
 from acp_nvim.session.options import Option
-from acp_nvim.session.ports import CANCELLED, AgentError, Questions, Sink
+from acp_nvim.session.ports import CANCELLED, AgentError, Questions, Sink, Steered
 from acp_nvim.wire.aap import VERSION, meta
 from acp_nvim.wire.aap.requests import NewAgent, NewSession
 
@@ -204,6 +204,9 @@ class Aap:
         self._sink.apply(session, TurnCancelling())
         self._questions.cancel_all(session, "cancel")
         link.scope.cancel()
+
+    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+        raise self._cannot("takes one prompt a turn")
 
     async def cancel_item(
         self, session: Session, *, call: str | None = None, terminal: str | None = None

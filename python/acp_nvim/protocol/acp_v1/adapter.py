@@ -15,9 +15,9 @@ from acp_nvim.protocol.setup import Setup
 from acp_nvim.session.agent import AgentInfo, SessionList
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure, Session
-from acp_nvim.session.events import OptionsSet, OptionValue, TurnCancelling, TurnEnded
+from acp_nvim.session.events import OptionsSet, OptionValue, TurnCancelling, TurnEnded, TurnSteered
 from acp_nvim.session.options import Option
-from acp_nvim.session.ports import AgentError
+from acp_nvim.session.ports import AgentError, Steered
 from acp_nvim.wire.acp_v1 import codecs
 from acp_nvim.wire.acp_v1 import connection as wire
 from acp_nvim.wire.acp_v1 import session as sessions
@@ -28,6 +28,10 @@ from .incoming import Incoming
 from .lifecycle import Lifecycle
 from .link import LinkV1
 from .options import config_options
+
+# When the turn is over by then, the agent gives the prompt back instead of beginning a turn by itself.
+STEERING = {"steering": {"idleBehavior": "promptRequired"}}
+STEERED: dict[str, Steered] = {"injected": "taken", "startedNewTurn": "turn"}
 
 
 class AcpV1(Adapter[LinkV1]):
@@ -149,6 +153,26 @@ class AcpV1(Adapter[LinkV1]):
             codecs.PROMPTED,
             lambda response: self._turn_over(link, response.stop_reason),
         )
+
+    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+        """By an extension of some agents (V1-211). Raises AgentError.
+
+        An outcome we do not know is no promise: agents answer what they do not know with ``{}``.
+        """
+        link = self.linked(session)
+        try:
+            prompt = prompt_blocks(blocks, self.known())
+        except UnsupportedBlockError as error:
+            raise AgentError(Failure(str(error), kind="unsupported")) from error
+        request = sessions.SteerRequest(session_id=link.remote_id, prompt=prompt, meta=STEERING)
+
+        def answered(response: sessions.SteerResponse) -> None:
+            if response.outcome in STEERED:
+                self.incoming.flush(link)
+                self._sink.apply(session, TurnSteered(tuple(blocks)))
+
+        response = await self.ask("_session/steering", request, codecs.STEERED, answered, session)
+        return STEERED.get(response.outcome, "refused")
 
     async def cancel(self, session: Session) -> None:
         """Mark the rows, answer open questions, tell the agent; it ends the turn (V1-78..83)."""

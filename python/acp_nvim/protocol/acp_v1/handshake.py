@@ -9,7 +9,7 @@ from acp_nvim.session.agent import AgentInfo, AuthMethod, AuthVariable
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import connection as wire
-from acp_nvim.wire.base import Marker
+from acp_nvim.wire.base import JsonObject, Marker
 
 VERSION = 1
 
@@ -71,6 +71,7 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
         can_delete=session.delete is not None,
         can_logout=caps.auth.logout is not None,
         can_fork=session.fork is not None,
+        can_steer=_steers(response.meta),
         image=prompt.image,
         audio=prompt.audio,
         embedded_context=prompt.embedded_context,
@@ -79,6 +80,12 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
         mcp_sse=mcp.sse,
         raw=response,
     )
+
+
+def _steers(meta: JsonObject | None) -> bool:
+    """Whether the agent has the method ``_session/steering``: it says so at the root of its answer."""
+    steering = (meta or {}).get("steering")
+    return isinstance(steering, dict) and steering.get("supported") is True
 
 
 def _auth_method(method: wire.AuthMethod) -> AuthMethod:

@@ -20,7 +20,7 @@ from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import OptionsSet, TurnCancelling, TurnEnded
 from acp_nvim.session.options import Option
-from acp_nvim.session.ports import AgentError
+from acp_nvim.session.ports import AgentError, Steered
 from acp_nvim.wire.acp_v2 import codecs
 from acp_nvim.wire.acp_v2 import connection as wire
 from acp_nvim.wire.acp_v2 import session as sessions
@@ -177,6 +177,10 @@ class AcpV2(Adapter[LinkV2]):
         except ConnectionLostError:
             return  # the turn ends as lost
         self._turns.cancelled(link)
+
+    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+        """It does not say that it can be: a prompt during a turn is an ordinary one (V2-54)."""
+        raise AgentError(Failure("its turns take no more prompts", kind="unsupported"))
 
     async def cancel_item(
         self, session: Session, *, call: str | None = None, terminal: str | None = None

@@ -13,6 +13,7 @@ from .session import (
     PromptResponse,
     ResumeSessionResponse,
     SetSessionConfigOptionResponse,
+    SteerResponse,
 )
 from .tools import RequestPermissionRequest
 from .updates import SessionNotification
@@ -25,6 +26,7 @@ SESSION_RESUMED = Codec[ResumeSessionResponse](ResumeSessionResponse)
 SESSIONS_LISTED = Codec[ListSessionsResponse](ListSessionsResponse)
 OPTION_SET = Codec[SetSessionConfigOptionResponse](SetSessionConfigOptionResponse)
 PROMPTED = Codec[PromptResponse](PromptResponse)
+STEERED = Codec[SteerResponse](SteerResponse)
 DONE = Codec[Empty](Empty)
 
 # Requests of the agent.

@@ -227,6 +227,21 @@ class PromptRequest(Wire, frozen=True):
     prompt: list[ContentBlock]
 
 
+class SteerRequest(Wire, frozen=True):
+    """``_session/steering``, no part of the specification: an extension of agents that say so in the
+    ``_meta`` of ``initialize`` (V1-211).
+    """
+
+    session_id: str
+    prompt: list[ContentBlock]
+
+
+class SteerResponse(Wire, frozen=True):
+    """``injected``, ``startedNewTurn``, ``promptRequired`` (no turn runs), ``failed``, or unknown to us."""
+
+    outcome: Lax[str] = ""
+
+
 class PromptResponse(Wire, frozen=True):
     """``stop_reason``: end_turn, max_tokens, max_turn_requests, refusal, cancelled, or unknown (V1-74)."""
 

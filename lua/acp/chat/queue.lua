@@ -1,0 +1,143 @@
+--- The prompts of a chat that wait: what the host has told of them, and what the user has changed since.
+local M = {}
+
+---@class acp.Queued
+---@field id integer the `seq` of its send
+---@field text string
+---@field steering? boolean the agent is asked to take it into the running turn: nothing can be changed of it
+
+---@class acp.QueueChange
+---@field text? string the new one; blank: it is dropped
+---@field before? integer the id of the prompt it goes before; 0: it is the last
+---@field now? boolean it is sent at once
+
+---@class acp.QueueState
+---@field told acp.Queued[]
+---@field changes {seq: integer, id: integer, change: acp.QueueChange}[] that the host has not seen yet
+
+local states = {} ---@type table<integer, acp.QueueState>
+
+---@param text string
+---@return boolean
+local function blank(text)
+  return not text:find('%S')
+end
+
+---@param list acp.Queued[]
+---@param id integer
+---@return integer? place
+local function find(list, id)
+  for place, item in ipairs(list) do
+    if item.id == id and not item.steering then
+      return place
+    end
+  end
+end
+
+---@param list acp.Queued[]
+---@param id integer
+---@param change acp.QueueChange
+---@return boolean whether it was there
+local function apply(list, id, change)
+  local place = find(list, id)
+  if not place then
+    return false
+  end
+  local item = table.remove(list, place)
+  if change.text and blank(change.text) then
+    return true
+  end
+  item.text = change.text or item.text
+  if change.now then
+    place = 1
+  elseif change.before then
+    place = find(list, change.before) or #list + 1
+  end
+  table.insert(list, place, item)
+  return true
+end
+
+---@param n integer
+---@param sent {seq: integer, text: string}[] that the host has not taken
+---@return acp.Queued[]
+---@return string[] texts of changes to prompts that are not there
+local function settled(n, sent)
+  local state, lost = states[n] or { told = {}, changes = {} }, {}
+  local list = vim.deepcopy(state.told)
+  for _, item in ipairs(sent) do
+    table.insert(list, { id = item.seq, text = item.text })
+  end
+  for _, each in ipairs(state.changes) do
+    local there = apply(list, each.id, each.change)
+    if not there and each.change.text and not blank(each.change.text) then
+      table.insert(lost, each.change.text)
+    end
+  end
+  return list, lost
+end
+
+---The prompts that wait, the next first: what the host has told, and what a host that starts has not taken.
+---@param n integer chat
+---@return acp.Queued[]
+function M.list(n)
+  local starting = require('acp.host').status().state ~= 'ready'
+  return (settled(n, starting and require('acp.status').raw(n).sent or {}))
+end
+
+---@param n integer
+---@param id integer
+---@return boolean whether this prompt can still be changed
+function M.waits(n, id)
+  return find(M.list(n), id) ~= nil
+end
+
+---The host tells what waits.
+---@param n integer
+---@param list acp.Queued[]
+---@param seen integer number of the last send or change the host has handled
+function M.told(n, list, seen)
+  local changes = vim.tbl_filter(function(each)
+    return each.seq > seen
+  end, states[n] and states[n].changes or {})
+  states[n] = { told = list, changes = changes }
+end
+
+---Change a prompt that waits. It shows at once; if it has gone out meanwhile, the host gives the text back.
+---@param chat acp.Chat
+---@param id integer
+---@param change acp.QueueChange
+function M.change(chat, id, change)
+  local dropped = change.text ~= nil and blank(change.text)
+  local seq = require('acp.status').queue_changed(chat.n, dropped)
+  states[chat.n] = states[chat.n] or { told = {}, changes = {} }
+  table.insert(states[chat.n].changes, { seq = seq, id = id, change = change })
+  require('acp.host').event('queued', {
+    chat = chat.n,
+    id = id,
+    seq = seq,
+    text = change.text,
+    before = change.before,
+    now = change.now or false,
+  })
+  require('acp.chat.prompt').refresh(chat.n)
+end
+
+---The host is gone: nothing waits any more.
+---@param n integer
+---@param sent {seq: integer, text: string}[] that it had not taken
+---@return string[] what the user has written, in order
+function M.take(n, sent)
+  local list, lost = settled(n, sent)
+  states[n] = nil
+  local texts = vim.tbl_map(function(item)
+    return item.text
+  end, list)
+  return vim.list_extend(texts, lost)
+end
+
+---@param n integer a chat that has ended
+function M.drop(n)
+  states[n] = nil
+end
+
+return M
