@@ -70,7 +70,7 @@ command(
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
 command('AcpLogout', 'logout', { desc = 'Log out of the agent of this chat' })
 command('AcpRestart', 'restart', { desc = 'Start the agent of this chat again' })
-command('AcpTrace', 'trace', { nargs = '?', complete = 'agents', desc = 'Show the messages of an agent' })
+command('AcpTrace', 'trace', { nargs = '*', complete = 'traces', desc = 'Show the messages of an agent' })
 command(
   'AcpInstall',
   'install',

@@ -207,19 +207,26 @@ function M.restart()
   require('acp.host').event('restart', { chat = chat.n, config = config, demo = demo })
 end
 
----@param args {args: string}
+---@param args {fargs: string[]} an agent, a session of it; the agent may be left out
 function M.trace(args)
-  local name = vim.trim(args.args)
-  if name == '' then
-    local chat = require('acp.chat').current()
+  local name, session = args.fargs[1], args.fargs[2]
+  local config, chat = require('acp.config'), require('acp.chat').current()
+  if #args.fargs > 2 then
+    return tell(nil, 'an agent and a session are enough: :AcpTrace [agent] [session]')
+  elseif name and not session and not config.agent(name) and chat then
+    if vim.tbl_contains(require('acp.trace').sessions(chat.agent), name) then
+      name, session = chat.agent, name
+    end
+  end
+  if not name then
     if not chat then
       return tell(nil, 'no agent was started yet; :AcpChat starts one')
     end
     name = chat.agent
-  elseif not require('acp.config').agent(name) then
+  elseif not config.agent(name) then
     return tell(nil, ("there is no agent '%s'; :AcpTrace <Tab> lists them"):format(name))
   end
-  tell(require('acp.trace').open_for(name))
+  tell(require('acp.trace').open_for(name, session))
 end
 
 ---@param args {args: string}
@@ -242,13 +249,22 @@ local function changed()
   return chat and require('acp.diff.request').paths(chat) or {}
 end
 
+---@param words string[]
+---@param lead string
+---@return string[]
+local function starting(words, lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+end
+
 local words_of = {
   answers = { 'allow_once', 'allow_always', 'reject_once', 'reject_always', 'cancel', 'hide' },
   follow = { 'on', 'off', 'toggle', 'list' },
   rules = { 'revoke', 'restore' },
 }
 
----@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'|'queue'
+---@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'|'queue'|'traces'
 ---@param lead string
 ---@param line string
 ---@param pos integer
@@ -257,6 +273,13 @@ function M.complete(what, lead, line, pos)
   if what == 'options' then
     return require('acp.options.command').complete(lead, line, pos)
   end
+  if what == 'traces' then
+    local agent, rest = line:sub(1, pos):match('^.-%u%a*%s+(%S+)%s+(.*)$')
+    if agent then
+      return rest:find('%s') and {} or starting(require('acp.trace').sessions(agent), lead)
+    end
+    what = 'agents'
+  end
   local words = words_of[what] or what == 'changes' and changed() or require('acp.config').agents()
   if what == 'queue' then
     words = line:sub(1, pos):find('^%S+%s+%S+%s') and {} or require('acp.chat.queue_command').words
@@ -264,9 +287,7 @@ function M.complete(what, lead, line, pos)
   if what == 'agents' then
     words = require('acp.config').agents_found_first()
   end
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, words)
+  return starting(words, lead)
 end
 
 return M

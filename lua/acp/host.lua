@@ -48,6 +48,8 @@ local passive = {
   follow = true,
   sessions_end = true,
   login_ended = true,
+  trace_more = true,
+  trace_closed = true,
 }
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua

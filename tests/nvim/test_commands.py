@@ -310,7 +310,7 @@ def test_trace_has_a_tab_page_and_opens_messages(start_nvim: StartNvim) -> None:
     (asked,) = events(nvim, "trace")
     assert asked == {"agent": "claude", "buf": nvim.api.get_current_buf().number}
     assert len(nvim.api.list_tabpages()) == 2
-    nvim.lua("require('acp.trace').show(...)", asked["buf"], ["one", "two"])
+    nvim.lua("require('acp.trace').show(...)", asked["buf"], 0, ["one", "two"], {"session": ""})
     assert nvim.lines() == ["one", "two"]
     assert nvim.api.win_get_cursor(0)[0] == 2
     nvim.keys("<CR>")

@@ -40,6 +40,13 @@ return {
     quit = 'q',
     help = { 'g?', '?' },
   },
+  trace = {
+    open = { '<CR>', 'K' },
+    answer = '%',
+    session = 's',
+    quit = 'q',
+    help = { 'g?', '?' },
+  },
   terminal = {
     insert = 'i',
     append = 'a',

@@ -54,6 +54,7 @@ from .services import Services
 from .sessions import Sessions
 from .shown import Shown
 from .terminals import TerminalViews
+from .traces import Traces
 
 T = TypeVar("T")
 
@@ -120,7 +121,8 @@ class App:
         self._options = Options(self._registry, self._announcer, self._logins, spawn)
         self._store.subscribe(self._options.on_event)
         self._forms = Forms(self._registry, editor, self._questions, self._secrets, spawn)
-        self._shown = Shown(editor, self._registry, self._secrets, hello.icons)
+        self._shown = Shown(editor, self._registry, self._secrets)
+        self._traces = Traces(editor, self._registry, self._secrets, spawn, hello.icons, hello.version)
         record = Record(Path(hello.state) / "acp.nvim" / "sessions.json", spawn, self._warn)
         self._earlier = Earlier(
             record, self._registry, editor, self._secrets, spawn, lambda: remembers(self._settings)
@@ -168,8 +170,7 @@ class App:
         self._on("session_forget", payloads.ForgetSession, self._sessions.forget)
         self._on("logout", payloads.OfChat, self._logouts.logout)
         self._on("login_ended", payloads.LoginEnded, self._login_terminals.ended)
-        self._on("trace", payloads.ShowTrace, self._shown.trace)
-        self._on("trace_item", payloads.ShowTraceItem, self._shown.trace_item)
+        self._traces.listen(self._on)
         self._on("details", payloads.Details, self._shown.details)
         self._on("cancel_item", payloads.Details, self._items.cancel)
         self._on("content", payloads.OpenContent, self._contents.open)

@@ -247,18 +247,34 @@ class SetOption(msgspec.Struct):
 
 
 class ShowTrace(msgspec.Struct):
-    """Fill the buffer with the trace of the agent's connections."""
+    """Fill the buffer with the trace of the agent's connections; of one session only, if it is named."""
+
+    agent: str
+    buf: int
+    session: str | None = None
+
+
+class OfTrace(msgspec.Struct):
+    """A buffer with a trace."""
 
     agent: str
     buf: int
 
 
-class ShowTraceItem(msgspec.Struct):
-    """Fill the buffer with the whole message of a row of the trace, from 1."""
+class OfTraceRow(msgspec.Struct):
+    """A row of a trace, from 1."""
 
     agent: str
     buf: int
     row: int
+
+
+class WriteTrace(msgspec.Struct):
+    """Write what a trace shows to a file; ``path`` is absolute."""
+
+    agent: str
+    buf: int
+    path: str
 
 
 class Details(msgspec.Struct):

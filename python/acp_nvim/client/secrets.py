@@ -19,22 +19,29 @@ def secret_name(name: str) -> bool:
     return _NAMES.search(name) is not None
 
 
+def _written(value: str) -> set[str]:
+    """The ways to write a text within JSON, and itself."""
+    found = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    return found | {each.replace("/", "\\/") for each in found}
+
+
 class Secrets:
     """Knows the values that must not be shown and takes them out of text."""
 
     def __init__(self) -> None:
         self._values: set[str] = set()
         self._members: dict[str, re.Pattern[str]] = {}
+        self._member_values: set[tuple[str, str | float]] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, values: Iterable[str]) -> None:
-        """Remember values, as they are and as JSON writes them."""
+        """Remember values, as they are and as JSON writes them, also within JSON."""
         for value in values:
             if len(value) < SHORTEST:
                 continue
             self._values.add(value)
-            for written in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
-                self._values.update({written, written.replace("/", "\\/")})
+            for once in _written(value):
+                self._values.update(_written(once))
         longest_first = sorted(self._values, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
@@ -44,6 +51,7 @@ class Secrets:
 
     def add_member(self, name: str, value: str | float) -> None:
         """Remember a member of a JSON object: there its value is masked however short it is."""
+        self._member_values.add((name, value))
         names = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
         values = {json.dumps(value), json.dumps(value, ensure_ascii=False)}
         name_is, value_is = ("|".join(map(re.escape, sorted(each))) for each in (names, values))
@@ -57,6 +65,27 @@ class Secrets:
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
         return _BEARER.sub(rf"\1 {MASK}", text)
+
+    def spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where ``text`` has secrets, and what to put there: (start, end, instead), some may overlap."""
+        found: list[tuple[int, int, str]] = []
+        if self._pattern is not None:
+            found += [(match.start(), match.end(), MASK) for match in self._pattern.finditer(text)]
+        found += [(match.end(1), match.end(), f" {MASK}") for match in _BEARER.finditer(text)]
+        return found
+
+    def hides(self, name: str, value: Any) -> bool:
+        """Whether a member of a JSON object is secret as a whole: a field that was hidden while it was filled
+        in, or a number that is a secret's.
+        """
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return False
+        return (name, value) in self._member_values or str(value) in self._values
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest one."""
+        return max(map(len, self._values), default=0)
 
     def mask_all(self, value: Any) -> Any:
         """The same for all text in a JSON value."""
