@@ -329,8 +329,8 @@ function M.written(path, count, problem)
   if problem ~= '' then
     return require('acp.message').error(('the trace was not written: %s (%s)'):format(problem, name))
   end
-  local said = ('%d messages are in %s'):format(count, name)
-  require('acp.message').info('secrets masked, prompts and files not: look before you send it (' .. said .. ')')
+  local said = 'secrets masked, prompts and files not: look before you send it (%d messages in %s)'
+  require('acp.message').info(said:format(count, name))
 end
 
 ---The host gives one message in full; it opens in a split below the trace.
