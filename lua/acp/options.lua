@@ -234,6 +234,16 @@ function M.done(n, result)
   end
 end
 
+---The host tells what the user has chosen in a chat: a host that takes its place will set it again.
+---@param n integer chat
+---@param values table<string, string|boolean> by the agent's ids, which only the host understands
+function M.chosen(n, values)
+  local chat = require('acp.chat').get(n)
+  if chat then
+    chat.open.chosen = values
+  end
+end
+
 ---The host: a change has no answer for a while.
 ---@param n integer chat
 ---@param what string option and value

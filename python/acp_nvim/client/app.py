@@ -195,6 +195,7 @@ class App:
         wiring = Wiring(self._store, self._frames, self._announcer, self._logins, self._earlier)
         chat = Chat(request.chat, session, connection, transcript, wiring)
         chat.tell.reopened = request.first_block > 1
+        chat.chosen.update(request.chosen if isinstance(request.chosen, dict) else {})
         if request.load is not None and request.session is None:
             directories = request.directories if isinstance(request.directories, list) else []
             chat.old = Old(request.load, request.fork, directories)

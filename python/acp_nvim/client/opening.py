@@ -12,7 +12,7 @@ from acp_nvim.session.events import InfoPatch
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.view.look import plural
 
-from .preset import preset
+from .preset import choose_again, preset
 
 if TYPE_CHECKING:
     from .chat import Chat
@@ -34,6 +34,7 @@ class Old:
 
 async def open_session(chat: Chat, agent: Agent) -> How:
     """Give the chat its session, and note what happened to an old one. Raises AgentError."""
+    how: How
     if chat.old is not None:
         how = await _take_up(chat, agent, chat.old)
         _tell_directories(chat, chat.old)
@@ -41,11 +42,12 @@ async def open_session(chat: Chat, agent: Agent) -> How:
         if how != "forked":
             chat.wiring.earlier.note(chat)
         return how
-    if await _resume(chat, agent):
-        return "resumed"
-    await agent.new_session(chat.session)
-    await preset(chat, agent)
-    return "new"
+    how = "resumed" if await _resume(chat, agent) else "new"
+    if how == "new":
+        await agent.new_session(chat.session)
+        await preset(chat, agent)
+    await choose_again(chat, agent)
+    return how
 
 
 async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:

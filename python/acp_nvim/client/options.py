@@ -62,6 +62,7 @@ class Options:
         if now != self._rows.get(session.id, []):
             self._rows[session.id] = now
             self._announcer.call(chat, "acp.options", "update", now)
+        self._superseded(chat)
         before = self._last.get(session.id, {})
         self._last[session.id] = after = _told(session)
         for category, name in after.items():
@@ -71,6 +72,24 @@ class Options:
                 chat.tell.note(
                     "info", f"{session.agent} changed the {category}: {before[category]} to {name}"
                 )
+
+    def _superseded(self, chat: Chat) -> None:
+        """What the agent has changed since is not set again when it is started again."""
+        if chat.starting or chat.session.replaying or chat.agent is None:
+            return
+        now = {option.id: option.value for option in chat.session.options if option.type != "secret"}
+        asked = self._wanted.get(chat.session.id, {})
+        old = [key for key, value in chat.chosen.items() if key not in asked and now.get(key, value) != value]
+        for ident in old:
+            del chat.chosen[ident]
+        if old:
+            self._remember(chat)
+
+    def _remember(self, chat: Chat) -> None:
+        """Lua keeps what the user has chosen, for a host that takes the place of this one; but no secrets."""
+        secret = {option.id for option in chat.session.options if option.type == "secret"}
+        kept = {ident: value for ident, value in chat.chosen.items() if ident not in secret}
+        self._announcer.call(chat, "acp.options", "chosen", kept)
 
     # -- the user's wishes
 
@@ -122,6 +141,8 @@ class Options:
             group.cancel_scope.cancel()
         if failure is not None:
             raise AgentError(failure)
+        chat.chosen[ident] = value
+        self._remember(chat)
 
     async def _remind(self, chat: Chat, option: Option, value: str | bool) -> None:
         await anyio.sleep(PATIENCE)

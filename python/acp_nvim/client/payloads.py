@@ -64,6 +64,8 @@ class Open(msgspec.Struct):
     # After the host was lost: the agent's id of the chat's session, and the first free block id.
     session: str | None = None
     first_block: int = 1
+    # And the options the user has chosen in it, by id.
+    chosen: dict[str, str | bool] | list[Any] = msgspec.field(default_factory=dict)
     follow: bool = False
 
 

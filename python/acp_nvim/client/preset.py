@@ -1,8 +1,8 @@
-"""The options of the settings (``agents.<name>.options``), set when a session is new."""
+"""The options of the settings (``agents.<name>.options``) and the user, set when a session begins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from acp_nvim.session.entities import Session
@@ -28,17 +28,32 @@ async def preset(chat: Chat, agent: Agent) -> None:
     Raises AgentError when the connection is lost or the agent wants a login.
     """
     settings = chat.connection.config.options
-    wanted = dict(settings) if isinstance(settings, dict) else {}
-    refused: list[str] = []
+    refused = await _set_all(chat, agent, settings if isinstance(settings, dict) else {})
+    if refused and refused != chat.refused:
+        chat.refused = refused
+        where = f"agents.{chat.session.agent}.options"
+        chat.tell.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
+
+
+async def choose_again(chat: Chat, agent: Agent) -> None:
+    """The agent was started again: set what the user had chosen in this chat, and it does not have any more.
+
+    Raises AgentError as ``preset`` does.
+    """
+    refused = await _set_all(chat, agent, dict(chat.chosen))
+    if refused:
+        chat.tell.note("warning", f"{chat.session.agent} did not take again what you had chosen:", refused)
+
+
+async def _set_all(chat: Chat, agent: Agent, values: Mapping[str, object]) -> list[str]:
+    """Returns what the agent did not take, each with the reason."""
+    wanted, refused = dict(values), list[str]()
     while wanted:
         key = _next(chat.session, wanted)
         problem = await _set(chat, agent, key, wanted.pop(key))
         if problem is not None:
             refused.append(f"{one_line(str(key), 80)}: {problem}")
-    if refused and refused != chat.refused:
-        chat.refused = refused
-        where = f"agents.{chat.session.agent}.options"
-        chat.tell.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
+    return refused
 
 
 def _next(session: Session, wanted: Iterable[str]) -> str:

@@ -13,6 +13,9 @@ from acp_nvim.session.ports import Sink
 from .directories import further
 from .mcp import Mcp, Server
 
+#: What the ids of our notes begin with.
+_ID = "acp-setup-"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -41,11 +44,17 @@ class Setup:
         return Place(folders, servers, [*problems, *missing])
 
     def tell(self, sink: Sink, session: Session, place: Place) -> None:
-        """One note of all that the agent does not get."""
+        """One note of all that the agent does not get: said again only when it is something else."""
         if not place.problems:
             return
-        note = Note(f"acp-{session.arrival + 1}", "warning", place.problems[0])
+        note = Note(f"{_ID}{session.arrival + 1}", "warning", place.problems[0])
         if len(place.problems) > 1:
             note.title = f"{self.label} does not get all that the settings name:"
             note.lines = list(place.problems)
+        ours = (
+            item for item in reversed(session.items) if isinstance(item, Note) and item.id.startswith(_ID)
+        )
+        last = next(ours, None)
+        if last is not None and (last.title, last.lines) == (note.title, note.lines):
+            return
         sink.apply(session, NoteShown(note))
