@@ -44,6 +44,7 @@ command('AcpQueue', 'queue', {
   complete = 'queue',
   desc = 'Change, order, drop or send at once what is queued',
 })
+command('AcpFork', 'fork', { nargs = '*', desc = 'Ask something beside, in a session that knows this chat' })
 command('AcpCancel', 'cancel', { bang = true, desc = "Cancel the agent's turn" })
 command(
   'AcpFollow',
@@ -106,6 +107,9 @@ plug('options', function()
 end)
 plug('permit', function()
   require('acp.commands').permit({ args = '' })
+end)
+plug('fork', function()
+  require('acp.commands').fork({ args = '' })
 end)
 plug('sessions', function()
   require('acp.commands').sessions({ args = '' })

@@ -238,6 +238,11 @@ function M.sessions(args)
   tell(require('acp').sessions({ agent = name ~= '' and name or nil }))
 end
 
+---@param args {args: string}
+function M.fork(args)
+  tell(require('acp').fork({ text = args.args }))
+end
+
 ---@param args {args: string, fargs: string[], bang: boolean}
 function M.install(args)
   tell(require('acp.install').run(args))

@@ -97,6 +97,19 @@ function M.cancel(opts)
   return true
 end
 
+---Ask something beside, in a new session that knows what was said in the current chat. That one goes on
+---undisturbed, also while its turn runs.
+---@param opts? {text?: string} `text`: what is asked at once
+---@return boolean|nil
+---@return string? reason
+function M.fork(opts)
+  local chat = require('acp.chat').current()
+  if not chat then
+    return nil, 'there is no chat to fork; :AcpChat opens one'
+  end
+  return require('acp.sessions').fork(chat, opts and opts.text)
+end
+
 ---Follow the agent of the current chat to the files it works at.
 ---@param on? boolean nil: the other of what it is
 ---@return boolean|nil

@@ -251,6 +251,35 @@ function M.open_entry(entry, fork)
   return require('acp').chat({ number = n })
 end
 
+---Go on from the session of a chat in a new one, and ask `text` there, if there is any.
+---@param chat acp.Chat
+---@param text? string
+---@return boolean|nil
+---@return string? reason
+function M.fork(chat, text)
+  local status = require('acp.status').raw(chat.n)
+  if not status.session or not status.active_ms and not chat.open.load then
+    return nil, 'nothing was said in this chat yet; :AcpChat! opens another one'
+  elseif status.state == 'failed' then
+    return nil, ('%s is not running; :AcpRestart'):format(chat.agent)
+  elseif not status.can_fork then
+    return nil, ('%s cannot fork a session; :AcpChat! begins a new one'):format(chat.agent)
+  end
+  local ok, reason = M.open_entry({
+    agent = chat.agent,
+    session = status.session,
+    state = status.state,
+    pending = 0,
+    cwd = chat.cwd,
+    home = chat.open.home or chat.cwd,
+    can = { fork = true },
+  }, true)
+  if ok and text and text:find('%S') then
+    return require('acp').send(text)
+  end
+  return ok, reason
+end
+
 ---End the session of a chat. The agent may remember it.
 ---@param entry acp.SessionEntry
 ---@return boolean|nil

@@ -325,6 +325,13 @@ M.all = {
       end,
     },
     cancel = { desc = 'cancel the turn', modes = { 'n' }, run = cancel },
+    fork = {
+      desc = 'ask something beside, in a session that knows this chat',
+      modes = { 'n' },
+      run = function(chat)
+        tell(require('acp.sessions').fork(chat))
+      end,
+    },
     diff = {
       desc = 'the change as a diff; there, its next file',
       modes = { 'n' },
@@ -362,6 +369,7 @@ M.order = {
     'reject_once',
     'reject_always',
     'cancel',
+    'fork',
     'diff',
     'follow',
     'mode',

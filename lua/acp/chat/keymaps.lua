@@ -59,6 +59,7 @@ return {
     reject_once = '<LocalLeader>r',
     reject_always = '<LocalLeader>R',
     cancel = '<LocalLeader>c',
+    fork = '<LocalLeader>s',
     diff = '<LocalLeader>d',
     follow = '<LocalLeader>f',
     mode = '<LocalLeader>m',
