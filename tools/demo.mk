@@ -2,8 +2,8 @@
 
 .PHONY: demo demo-aap test-agents pictures
 
-demo: $(READY) ## Neovim on a sample project with the demo agent; HEADLESS=1: a scripted user, screens printed
-	@$(BIN)/python tools/demo.py $(if $(HEADLESS),--headless)
+demo: $(READY) ## Neovim on a sample project with the demo agent; HEADLESS=1: a scripted user, screens printed; PROTOCOL=2: version 2
+	@$(BIN)/python tools/demo.py $(if $(HEADLESS),--headless) $(if $(PROTOCOL),--protocol $(PROTOCOL))
 
 demo-aap: ## the demo agent as a server, for agents over HTTP; PORT=8080 is the default
 	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }

@@ -135,10 +135,14 @@ def main() -> int:
     parser.add_argument("--key", default="1", help="what the scripted user answers the question with")
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds to wait for each screen")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/demo", help="scratch folder, made anew")
+    parser.add_argument(
+        "--protocol", choices=("1", "2", "auto"), default="1", help="the version of ACP that is spoken"
+    )
     options = parser.parse_args()
     headless = options.headless or not (sys.stdin.isatty() and sys.stdout.isatty())
     try:
-        stage = build(options.folder.absolute(), 0.0 if headless else SPEED)
+        protocol = options.protocol if options.protocol == "auto" else f"acp-v{options.protocol}"
+        stage = build(options.folder.absolute(), 0.0 if headless else SPEED, protocol=protocol)
         return play(stage, options.key, options.timeout) if headless else show(stage)
     except StageError as error:
         return fail(str(error))

@@ -26,7 +26,7 @@ vim.o.tabline = '%#TabLineSel# ' .. ([==[{hint}]==]):gsub('%%', '%%%%') .. ' %#T
 vim.o.showtabline = 2
 vim.o.number = true
 require('acp').setup({{
-  agents = {{ demo = {{ env = {{ ACP_DEMO_SPEED = '{speed:g}' }} }} }},
+  agents = {{ demo = {{ protocol = '{protocol}', env = {{ ACP_DEMO_SPEED = '{speed:g}' }} }} }},
 }})
 vim.api.nvim_create_autocmd('VimEnter', {{
   callback = vim.schedule_wrap(function()
@@ -60,8 +60,10 @@ class Stage:
         return {**kept, **{f"XDG_{name}": str(home / name.lower()) for name in names}}
 
 
-def build(folder: Path, speed: float, python: str = sys.executable) -> Stage:
+def build(folder: Path, speed: float, python: str = sys.executable, protocol: str = "acp-v1") -> Stage:
     """Set up a fresh stage in ``folder``. ``speed``: words a second of the demo agent, 0 without pauses.
+
+    ``protocol`` is the setting of that name.
 
     Raises StageError when the folder holds anything that was not made here.
     """
@@ -79,7 +81,7 @@ def build(folder: Path, speed: float, python: str = sys.executable) -> Stage:
         who = ["-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"]
         for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "--no-verify", "-m", "Start"]):
             subprocess.run([git, *who, *arguments], cwd=project, check=True, stdout=subprocess.DEVNULL)
-    init = INIT.format(root=ROOT, python=python, hint=HINT, speed=speed)
+    init = INIT.format(root=ROOT, python=python, hint=HINT, speed=speed, protocol=protocol)
     (folder / "init.lua").write_text(init, encoding="utf-8")
     return Stage(folder, project, init)
 

@@ -106,7 +106,8 @@ function M.config_of(name)
   local demo = name == config.DEMO and agent.command == nil
   if demo then
     -- It remembers its sessions as long as this Neovim lives, whose folder this is.
-    agent.command = { '--state', vim.fs.dirname(vim.fn.tempname()) .. '/acp-demo' }
+    local state = vim.fs.dirname(vim.fn.tempname()) .. '/acp-demo'
+    agent.command = { '--protocol', 'auto', '--state', state } -- the version that we offer
   end
   return next(agent) and agent or vim.empty_dict(), demo
 end

@@ -20,9 +20,10 @@ from .login import ARGUMENT, Login
 from .memory import Memory
 
 DEFAULT_SPEED = 40.0  # chunks (words) a second: to read along
+VERSIONS = {"1": (1,), "2": (2,), "auto": (1, 2)}
 
 
-async def serve(speed: float, state: Path | None, login: Login) -> None:
+async def serve(speed: float, state: Path | None, login: Login, versions: tuple[int, ...]) -> None:
     """Connect the pipes and serve until the client closes standard input, or a TERM comes."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
@@ -31,7 +32,7 @@ async def serve(speed: float, state: Path | None, login: Login) -> None:
         lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout
     )
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
-    agent = Agent(reader, writer, speed, Memory(state) if state else None, login)
+    agent = Agent(reader, writer, speed, Memory(state) if state else None, login, versions)
     serving = asyncio.create_task(agent.serve())
     loop.add_signal_handler(signal.SIGTERM, serving.cancel)
     with contextlib.suppress(asyncio.CancelledError):
@@ -53,6 +54,12 @@ def main() -> int:
         help="want a log-in first: there are no accounts, it is only to see how that goes",
     )
     parser.add_argument(ARGUMENT, action="store_true", help="that log-in, in a terminal; needs --state")
+    parser.add_argument(
+        "--protocol",
+        choices=VERSIONS,
+        default="1",
+        help="the version of ACP to speak; auto: 2 with a client that offers it, else 1",
+    )
     parser.add_argument(
         "--aap",
         type=int,
@@ -81,7 +88,7 @@ def main() -> int:
             "This is an agent for the Agent Client Protocol. Start it from Neovim: :AcpChat demo\n"
         )
         return 2
-    asyncio.run(serve(options.speed, options.state, login))
+    asyncio.run(serve(options.speed, options.state, login, VERSIONS[options.protocol]))
     return 0
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from . import asking, modes, moves, pictures, room, running, skills, trials
+from . import asking, background, modes, moves, pictures, room, running, skills, trials
 from .project import DemoError
 from .requests import (
     Action,
     Ask,
+    Background,
     Compact,
     Conflict,
     Create,
@@ -43,7 +44,7 @@ I am the built-in **demo agent**. I have no language model: I follow plain reque
 | `replace X by Y in all files` | ask for each file; `… at once`: ask one time for all |
 | `create FILE with TEXT` | ask you, then write it |
 | `delete FILE`, `move FILE to NAME` | ask you, then do it |
-| `run COMMAND` | ask you, then run it |
+| `run COMMAND`, `… in the background` | ask you, then run it |
 | `make a plan: …, then …` | do several things, one by one |
 | `show me everything` | give a tour |
 | `ask me something` | put a form before you, and write a page of it |
@@ -81,6 +82,8 @@ async def do(turn: Turn, action: Action) -> None:
             await moves.move(turn, action)
         case Run():
             await running.run(turn, action.command)
+        case Background():
+            await background.run(turn, action.command)
         case Ask():
             await asking.ask(turn)
         case Page():

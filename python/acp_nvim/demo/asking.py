@@ -116,7 +116,7 @@ async def visit(turn: Turn) -> None:
 async def elicit(turn: Turn, **params: Any) -> Json:
     """Put it to the user. Raises DemoError when the editor cannot."""
     try:
-        result = await turn.peer.request("elicitation/create", {"sessionId": turn.session.id, **params})
+        result = await turn.request("elicitation/create", params)
     except RpcError as error:
         raise DemoError(f"The editor did not ask you: {error.message}") from None
     if not isinstance(result, dict) or result.get("action") not in ("accept", "decline"):

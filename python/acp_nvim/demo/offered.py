@@ -10,7 +10,7 @@ from .peer import Json
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """The part of ``clientCapabilities`` that the demo uses. ``login``: it runs our login in a terminal."""
+    """The part of its capabilities that the demo uses. ``login``: it runs our login in a terminal."""
 
     reads: bool = False
     writes: bool = False
@@ -27,10 +27,7 @@ class Offered:
         """From the parameters of ``initialize``. A marker counts when it is an object (V1-32)."""
 
         def at(*path: str) -> Any:
-            found: Any = params.get("clientCapabilities")
-            for name in path:
-                found = found.get(name) if isinstance(found, dict) else None
-            return found
+            return _at(params, "clientCapabilities", *path)
 
         def marked(*path: str) -> bool:
             return isinstance(at(*path), dict)
@@ -46,3 +43,25 @@ class Offered:
             notices=marked("session", "notices"),
             compaction=marked("session", "compaction"),
         )
+
+    @classmethod
+    def of_second(cls, params: Json) -> Offered:
+        """The same of version 2: files and terminals are ours, much needs no offer (V2-21)."""
+
+        def marked(*path: str) -> bool:
+            return isinstance(_at(params, "capabilities", *path), dict)
+
+        return cls(
+            login=marked("auth", "terminal"),
+            forms=marked("elicitation", "form"),
+            pages=marked("elicitation", "url"),
+            booleans=True,
+            notices=True,
+            compaction=True,
+        )
+
+
+def _at(found: Any, *path: str) -> Any:
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

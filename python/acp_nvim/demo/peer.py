@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_FOUND = -32002
 AUTH_REQUIRED = -32000
+UNSUPPORTED_VERSION = -32022
+CANCELLED = -32800
 
 GONE = "The client is gone."
 MAX_LINE = 64 * 1024 * 1024  # bytes: an attached picture is one line, an endless line is none
@@ -53,7 +55,10 @@ Listener = Callable[[Json], None]
 
 
 class Peer:
-    """One connection. ``serve`` runs until the other side closes it; then all that runs is cancelled."""
+    """One connection. ``serve`` runs until the other side closes it; then all that runs is cancelled.
+
+    ``withdraws``: the other side is told of a request of ours whose answer is not waited for any more.
+    """
 
     def __init__(
         self,
@@ -69,7 +74,9 @@ class Peer:
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._next_id = 0
         self._running: set[asyncio.Task[None]] = set()
+        self._answering: dict[int | str, asyncio.Task[None]] = {}
         self._closed = False
+        self.withdraws = False
 
     async def serve(self) -> None:
         """Read until end of file. Handlers run as tasks of their own, so that a slow one blocks nobody."""
@@ -98,8 +105,29 @@ class Peer:
         try:
             await self._send({"id": ident, "method": method, "params": params})
             return await future
+        except asyncio.CancelledError:
+            if self.withdraws and not self._closed:
+                await self.notify("$/cancel_request", {"requestId": ident})
+            raise
         finally:
             del self._pending[ident]
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Let it go on by itself, at most as long as the connection."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def answering(self, ident: Any) -> asyncio.Task[None] | None:
+        """The handler that is at work on a request of the other side."""
+        return self._answering.get(ident) if isinstance(ident, int | str) else None
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, ConnectionError):
+            traceback.print_exception(error)
 
     async def notify(self, method: str, params: Json) -> None:
         """Send a notification; waits while the client does not read."""
@@ -136,9 +164,12 @@ class Peer:
         if not isinstance(method := message.get("method"), str):
             self._settle(message)
         elif "id" in message:
-            task = asyncio.create_task(self._answer(message["id"], method, params))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            ident = message["id"]
+            task = self.spawn(self._answer(ident, method, params))
+            if isinstance(ident, int | str):
+                self._answering[ident] = task
+                task.add_done_callback(lambda _: self._answering.pop(ident, None))
+            await asyncio.sleep(0)  # it is begun before the next message is taken: that may cancel it
         elif (listener := self._notifications.get(method)) and isinstance(params, dict):
             listener(params)
 
@@ -156,6 +187,11 @@ class Peer:
             await self._send({"id": ident, "error": error.as_json()})
         except ConnectionError:
             return
+        except asyncio.CancelledError:
+            if self._closed:
+                raise
+            gone = RpcError(CANCELLED, "This request was cancelled.")
+            await self._send({"id": ident, "error": gone.as_json()})
         except Exception as error:
             traceback.print_exc()
             await self._send(

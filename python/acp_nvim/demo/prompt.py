@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from . import act, tour
-from .peer import INVALID_PARAMS, RpcError
+from .peer import INVALID_PARAMS, Json, RpcError
 from .project import DemoError
 from .requests import Plan, Tour, parse
 from .turn import Turn
@@ -40,6 +40,12 @@ async def _answer(turn: Turn, text: str) -> None:
                 await act.do(turn, action)
     except DemoError as error:
         await turn.say(str(error))
+
+
+def said(ident: str, text: str) -> Json:
+    """The update of the user's message."""
+    block = {"type": "text", "text": text}
+    return {"sessionUpdate": "user_message_chunk", "messageId": ident, "content": block}
 
 
 def read(blocks: Any) -> tuple[str, list[Path], int]:

@@ -75,6 +75,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Background:
+    """A command that goes on by itself."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A form for the user to fill in."""
 
@@ -144,7 +151,22 @@ class Unknown:
 
 Trial = Conflict | Output | Silence
 Extra = Ask | Page | Picture | Mode | Name | Compact
-Action = Help | Tour | List | Show | Search | Replace | Create | Delete | Move | Run | Extra | Trial | Unknown
+Action = (
+    Help
+    | Tour
+    | List
+    | Show
+    | Search
+    | Replace
+    | Create
+    | Delete
+    | Move
+    | Run
+    | Background
+    | Extra
+    | Trial
+    | Unknown
+)
 Request = Action | Plan
 
 
@@ -270,7 +292,7 @@ def _silence(found: re.Match[str]) -> Action:
     return Silence(float(found[1]) if found[1] else None)
 
 
-def _run(found: re.Match[str]) -> Action:
+def _run(found: re.Match[str]) -> Run:
     command = found[1].strip()
     return Run(_bare(command) if command.startswith("`") else command)
 
@@ -284,6 +306,10 @@ def _rule(
 _PATTERNS = (
     _rule(rf"help{_END}|\?|what can (?:you|i) do{_END}|(?:hi|hello|hey)(?: there)?{_END}", lambda _: Help()),
     _rule(rf"(?:tour|demo|(?:please )?show (?:me )?everything|give me a tour){_END}", lambda _: Tour()),
+    _rule(
+        r"(?:run|execute)\s+(?:the command\s+)?(.+?)\s+in\s+the\s+background[.!]?",
+        lambda found: Background(_run(found).command),
+    ),
     _rule(
         r"(?:run|execute)\s+(?:the command\s+)?(.+)|[!$]\s*(.+)",
         lambda found: _run(found) if found[1] else Run(found[2]),

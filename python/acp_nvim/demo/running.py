@@ -1,34 +1,46 @@
-"""Commands: in a terminal of the client where it offers that, else by a shell of our own."""
+"""Commands: in a terminal of the client where it offers that, else by a shell of our own.
+
+In version 2 of the protocol terminals are always ours, and the client is told what they show.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
-from . import modes, shell
+from . import modes, owned, shell
+from .owned import finish
 from .peer import RpcError
 from .project import DemoError
+from .shell import Ended
 from .skills import count
 from .turn import Call, Turn, content
 
 PATIENCE_S = 3.0  # for the client to end a command that is cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended: ``code``, or ``signal`` by its name. ``cut``: the output began earlier."""
-
-    text: str
-    cut: bool
-    code: int | None
-    signal: str | None
-
-
 async def run(turn: Turn, command: str) -> bool:
     """Ask, then run a command with live output. Whether it succeeded; a refusal is answered here."""
+    async with asked(turn, command) as call:
+        if call is None:
+            return False
+        if turn.session.speech.own_terminals:
+            ended = await owned.run(turn, call, command)
+        elif turn.session.client.terminal:
+            ended = await _in_terminal(turn, call, command)
+        else:
+            ended = await _by_shell(turn, call, command)
+        turn.session.characters += len(ended.text)
+    await turn.say(told(command, ended))
+    return ended.code == 0
+
+
+@asynccontextmanager
+async def asked(turn: Turn, command: str) -> AsyncIterator[Call | None]:
+    """The tool call of a command that the user allows; None: not allowed, which is answered here."""
     await modes.may_change(turn, f"Run `{command}`")
     fields = {
         "title": command,
@@ -37,41 +49,35 @@ async def run(turn: Turn, command: str) -> bool:
     }
     async with turn.call("execute", command, "pending", rawInput=fields["rawInput"]) as call:
         answer = await turn.ask(call, f"run {command}", "Always allow this command", **fields)
-        if answer != "allowed":
-            await call.update("failed")
-            await turn.say("All right, I do not run it. Tell me what to do instead.")
-            return False
-        if turn.session.client.terminal:
-            ended = await _in_terminal(turn, call, command)
-        else:
-            ended = await _by_shell(turn, call, command)
-        turn.session.characters += len(ended.text)
+        if answer == "allowed":
+            yield call
+            return
+        await call.update("failed")
+        await turn.say("All right, I do not run it. Tell me what to do instead.")
+        yield None
+
+
+def told(command: str, ended: Ended) -> str:
+    """How a command ended, in words."""
     lines = ("at least " if ended.cut else "") + count(len(ended.text.splitlines()), "line")
     if ended.signal:
         how = f"was ended by {ended.signal}"
     else:
         how = "ran without errors" if ended.code == 0 else f"ended with exit code {ended.code}"
-    await turn.say(f"`{command}` {how}. It wrote {lines}.")
-    return ended.code == 0
+    return f"`{command}` {how}. It wrote {lines}."
 
 
 async def _by_shell(turn: Turn, call: Call, command: str) -> Ended:
     await call.update("in_progress")
 
-    async def progress(text: str) -> None:
-        await call.update(content=[content(text)])
+    async def progress(output: shell.Output) -> None:
+        await call.update(content=[content(output.text)])
 
     try:
-        output, status = await shell.run(command, turn.project.cwd, progress)
+        ended = await shell.run(command, turn.project.cwd, progress)
     except OSError as error:
         raise DemoError(f"The command cannot be started: {error.strerror}.") from None
-    ended = Ended(
-        output.text,
-        output.cut,
-        status if status >= 0 else None,
-        signal.Signals(-status).name if status < 0 else None,
-    )
-    await _tell(call, ended, content=[content(ended.text)])
+    await finish(call, ended, content=[content(ended.text)])
     return ended
 
 
@@ -82,7 +88,7 @@ async def _in_terminal(turn: Turn, call: Call, command: str) -> Ended:
         await terminal.create(command)
         await call.update("in_progress", content=[{"type": "terminal", "terminalId": terminal.id}])
         ended = await terminal.wait()
-        await _tell(call, ended)
+        await finish(call, ended)
     except RpcError as error:
         raise DemoError(f"The editor does not run `{command}`: {error.message}") from None
     finally:
@@ -91,11 +97,6 @@ async def _in_terminal(turn: Turn, call: Call, command: str) -> Ended:
     kept = {"toolCallId": call.id, "content": [content(ended.text)]}
     turn.session.history.add({"sessionUpdate": "tool_call_update", **kept})
     return ended
-
-
-async def _tell(call: Call, ended: Ended, **fields: Any) -> None:
-    output = {"exitCode": ended.code, "signal": ended.signal}
-    await call.update("completed" if ended.code == 0 else "failed", rawOutput=output, **fields)
 
 
 class _Terminal:

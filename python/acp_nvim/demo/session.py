@@ -6,11 +6,13 @@ import asyncio
 import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .history import History
 from .offered import Offered
 from .project import Project
 from .settings import Settings
+from .speech import First, Speech
 
 
 @dataclass(slots=True)
@@ -18,11 +20,14 @@ class Session:
     """``always`` holds what the user has allowed for its whole length.
 
     ``life`` counts the processes that have had it: ids of messages and tool calls are never used twice.
+    ``line``: who works in it, one at a time; ``held``: answers to prompts that wait for it. ``jobs``: what
+    goes on in the background, by tool call. ``stops``: what can be ended alone, by ids of call and terminal.
     """
 
     id: str
     project: Project
     client: Offered = field(default_factory=Offered)
+    speech: Speech = field(default_factory=First)
     settings: Settings = field(default_factory=Settings)
     always: set[str] = field(default_factory=set)
     titled: bool = False
@@ -35,6 +40,12 @@ class Session:
     added: list[tuple[str, list[Path]]] | None = None  # said during the turn, while it takes that
     cancelled: bool = False
     forgotten: bool = False  # deleted: nothing of it is written any more
+    closed: bool = False
+    state: str = "idle"
+    line: asyncio.Lock = field(default_factory=asyncio.Lock)
+    held: set[asyncio.Task[Any]] = field(default_factory=set)
+    jobs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    stops: dict[str, asyncio.Event] = field(default_factory=dict)
     life: int = 1
     ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 KEPT = 64 * 1024  # characters of output that are kept, the newest
@@ -16,24 +17,53 @@ GRACE = 1.0  # seconds a command gets after SIGTERM
 
 
 class Output:
-    """What a command has written so far, at most ``KEPT`` characters."""
+    """What a command has written so far, at most ``KEPT`` characters. ``fresh``: bytes not taken yet."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
         self.cut = False
+        self.fresh = b""
+        self.lost = False  # some of the fresh ones: it was written faster than taken
 
     def add(self, data: bytes, final: bool = False) -> None:
         self.text += self._decoder.decode(data, final)
         if len(self.text) > KEPT:
             self.text = self.text[-KEPT:]
             self.cut = True
+        self.fresh += data
+        if len(self.fresh) > KEPT:
+            self.fresh = self.fresh[-KEPT:]
+            self.lost = True
+
+    def take(self) -> tuple[bytes, bool]:
+        """The fresh bytes, and whether some before them are lost."""
+        taken = self.fresh, self.lost
+        self.fresh, self.lost = b"", False
+        return taken
 
 
-async def run(command: str, cwd: Path, progress: Callable[[str], Awaitable[None]]) -> tuple[Output, int]:
-    """Run ``command`` with sh; returns output and exit status (negative: the signal that ended it).
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: ``code``, or ``signal`` by its name. ``cut``: the output began earlier."""
 
-    ``progress`` gets the whole output so far, at most each ``PERIOD`` seconds. A cancel ends the group.
+    text: str
+    cut: bool
+    code: int | None
+    signal: str | None
+
+
+async def run(
+    command: str,
+    cwd: Path,
+    progress: Callable[[Output], Awaitable[None]],
+    output: Output | None = None,
+    stop: asyncio.Event | None = None,
+) -> Ended:
+    """Run ``command`` with sh. Raises OSError when it cannot be started.
+
+    ``progress`` is called with ``output`` at most each ``PERIOD`` seconds. A cancel ends the group, and so
+    does ``stop``.
     """
     process = await asyncio.create_subprocess_exec(
         *("/bin/sh", "-c", command),
@@ -43,21 +73,28 @@ async def run(command: str, cwd: Path, progress: Callable[[str], Awaitable[None]
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
     )
-    output = Output()
+    output = output or Output()
     fresh = asyncio.Event()
     reading = asyncio.create_task(_read(process, output, fresh))
     telling = asyncio.create_task(_tell(output, fresh, progress))
+    stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+    waiting = asyncio.create_task(process.wait())
     try:
-        status = await process.wait()
+        await asyncio.wait([waiting, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            await _end(process)
+        status = await waiting
         # A child left in the background may hold the pipe open: do not wait for it.
         await asyncio.wait([reading], timeout=0.2)
     finally:
-        reading.cancel()
-        telling.cancel()
+        beside = (reading, telling, stopping, waiting)
+        for task in beside:
+            task.cancel()
         await asyncio.shield(_end(process))
-        await asyncio.gather(reading, telling, return_exceptions=True)
+        await asyncio.gather(*beside, return_exceptions=True)
     output.add(b"", final=True)
-    return output, status
+    name = signal.Signals(-status).name if status < 0 else None
+    return Ended(output.text, output.cut, status if status >= 0 else None, name)
 
 
 async def _read(process: asyncio.subprocess.Process, output: Output, fresh: asyncio.Event) -> None:
@@ -67,11 +104,11 @@ async def _read(process: asyncio.subprocess.Process, output: Output, fresh: asyn
             fresh.set()
 
 
-async def _tell(output: Output, fresh: asyncio.Event, progress: Callable[[str], Awaitable[None]]) -> None:
+async def _tell(output: Output, fresh: asyncio.Event, progress: Callable[[Output], Awaitable[None]]) -> None:
     while True:
         await fresh.wait()
         fresh.clear()
-        await progress(output.text)
+        await progress(output)
         await asyncio.sleep(PERIOD)
 
 

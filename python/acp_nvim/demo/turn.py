@@ -6,6 +6,7 @@ Everything the user sees goes through here as ``session/update``, so its charact
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -17,7 +18,7 @@ from .peer import Json, Peer, RpcError
 from .project import DemoError, Project, exists, read_disk, write_disk
 from .session import Session
 
-Status = Literal["pending", "in_progress", "completed", "failed"]
+Status = Literal["pending", "in_progress", "completed", "failed", "cancelled"]
 Answer = Literal["allowed", "rejected", "closed"]
 
 WINDOW = 8192  # tokens the demo pretends to remember; 4 characters count as one
@@ -37,7 +38,7 @@ class Call:
         """Patch the row: only what is given changes (V1-103); content and locations are replaced (V1-105)."""
         if status is not None:
             fields["status"] = status
-            self.ended = status in ("completed", "failed")
+            self.ended = status in ("completed", "failed", "cancelled")
         await self.turn.send({"sessionUpdate": "tool_call_update", "toolCallId": self.id, **fields})
 
 
@@ -51,6 +52,7 @@ class Turn:
     attached: list[Path] = field(default_factory=list)
     _kind: str = ""  # of the last chunk, while nothing else has come in between
     _message: str = ""
+    _plan: str = ""
     _shown: bool = False  # the last chunk was a picture or a link, which stands on a line of its own
 
     @property
@@ -61,7 +63,35 @@ class Turn:
         if update["sessionUpdate"] != self._kind:
             self._kind = ""
         self.session.history.add(update)
-        await self.peer.notify("session/update", {"sessionId": self.session.id, "update": update})
+        await self._tell(update)
+
+    async def _tell(self, update: Json) -> None:
+        told = self.session.speech.update(update)
+        if told is not None:
+            await self.peer.notify("session/update", {"sessionId": self.session.id, "update": told})
+
+    async def replay(self) -> None:
+        """Tell all that was said in the session."""
+        for update in self.session.history.updates:
+            await self._tell(update)
+
+    async def state(self, state: str, **fields: Any) -> None:
+        """Tell what the session does, and what goes on apart from that (V2-58, V2-66)."""
+        self.session.state = state
+        background = [{"type": "tool_call", "toolCallId": ident} for ident in self.session.jobs]
+        told = {"sessionUpdate": "state_update", "state": state, "background": background}
+        await self._tell({**told, **fields})
+
+    async def request(self, method: str, params: Json) -> Any:
+        """Ask the user something; the session waits for that (V2-61). Raises RpcError."""
+        await self.state("requires_action")
+        try:
+            result = await self.peer.request(method, {"sessionId": self.session.id, **params})
+        except RpcError:
+            await self.state("running")
+            raise
+        await self.state("running")
+        return result
 
     async def beat(self, chunks: float) -> None:
         """Wait as long as ``chunks`` chunks take: time to watch. Always a chance to be cancelled."""
@@ -117,13 +147,17 @@ class Turn:
             }
             for at, step in enumerate(steps)
         ]
-        await self.send({"sessionUpdate": "plan", "entries": entries})
+        self._plan = self._plan or self.session.name("plan")
+        await self.send({"sessionUpdate": "plan", "planId": self._plan, "entries": entries})
 
     @asynccontextmanager
     async def call(
         self, kind: str, title: str, status: Status = "in_progress", **fields: Any
     ) -> AsyncIterator[Call]:
-        """A tool call: completed at the end of the block, failed by a DemoError; a cancel leaves it open."""
+        """A tool call: completed at the end of the block, failed by a DemoError.
+
+        A cancel leaves it open in version 1, which has no word for that.
+        """
         call = Call(self, self.session.name("call"))
         start = {
             "sessionUpdate": "tool_call",
@@ -138,6 +172,11 @@ class Turn:
         except DemoError as error:
             if not call.ended:
                 await call.update("failed", content=[content(str(error))])
+            raise
+        except asyncio.CancelledError:
+            if self.session.speech.states and not call.ended:
+                with contextlib.suppress(ConnectionError):  # the client is gone, and nobody has to know
+                    await call.update("cancelled")
             raise
         if not call.ended:
             await call.update("completed")
@@ -161,10 +200,8 @@ class Turn:
     async def choose(self, call: Call, options: list[Json], **fields: Any) -> Any:
         """Put a question about a tool call; returns the chosen option's id, None if it was closed."""
         request = {"toolCallId": call.id, "status": "pending", **fields}
-        result = await self.peer.request(
-            "session/request_permission",
-            {"sessionId": self.session.id, "toolCall": request, "options": options},
-        )
+        asked = self.session.speech.question(request, options)
+        result = await self.request("session/request_permission", asked)
         outcome = result.get("outcome") if isinstance(result, dict) else None
         chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
         if chosen is None:

@@ -7,6 +7,7 @@ import pytest
 from acp_nvim.demo.commands import COMMANDS, Command
 from acp_nvim.demo.requests import (
     Ask,
+    Background,
     Compact,
     Conflict,
     Create,
@@ -53,6 +54,8 @@ CASES: dict[str, Request] = {
     "read lines 3 to 9 of a.txt": Show("a.txt", 3, 9),
     "show line 3 of a.txt": Show("a.txt", 3, 3),
     "show it": Show(None),
+    "run make all in the background": Background("make all"),
+    "/run make in the background.": Background("make"),
     "search leap": Search("leap"),
     "search for is leap": Search("is leap"),
     "find 'x in y' in src/date.py": Search("x in y", "src/date.py"),
