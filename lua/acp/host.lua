@@ -50,6 +50,7 @@ local passive = {
   login_ended = true,
   trace_more = true,
   trace_closed = true,
+  mentions = true,
 }
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua

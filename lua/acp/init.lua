@@ -4,9 +4,9 @@ local M = {}
 ---@class acp.Context lines of a file that go with a prompt
 ---@field path? string absolute
 ---@field source? string where the lines are from, if they are in no file
----@field first integer from 1
----@field last integer inclusive
----@field text string
+---@field first? integer from 1; nil: all
+---@field last? integer inclusive
+---@field text? string
 
 ---@class acp.ChatOpts
 ---@field agent? string that agent's last chat, else a new one
@@ -71,8 +71,21 @@ function M.send(text, opts)
     text = text,
     context = opts.context or {},
     now = opts.now or false,
+    spot = require('acp.context').spot(text, true),
     seq = require('acp.status').sent(chat.n, text),
   })
+  return true
+end
+
+---Put the picture that is in the clipboard into the prompt of the current chat: as a file, mentioned there.
+---@return boolean|nil
+---@return string? reason
+function M.paste_image()
+  local chat = require('acp.chat').current()
+  if not chat then
+    return nil, 'there is no chat'
+  end
+  require('acp.chat.mentions').paste(chat)
   return true
 end
 

@@ -162,15 +162,13 @@ def test_mentions_keep_their_lines(start: Start, tmp_path: Path) -> None:
     nvim = start()
     nvim.command(f"edit {path}")
     nvim.command("2AcpSend")
-    eventually(lambda: nvim.lines() == ["@a.txt:2-2 "])
+    eventually(lambda: nvim.lines() == ["@a.txt:2 "])
     leave(nvim)
     again = start()
     again.command("AcpChat")
     again.keys("<C-s>")
     eventually(lambda: events(again, "send"))
-    assert events(again, "send")[0]["context"] == [
-        {"path": str(path.resolve()), "first": 2, "last": 2, "text": "two"}
-    ]
+    assert events(again, "send")[0]["text"] == "@a.txt:2 "
 
 
 def test_it_is_bounded(start: Start, tmp_path: Path) -> None:

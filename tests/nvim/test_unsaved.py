@@ -76,12 +76,13 @@ def test_its_text_goes_along(start_screen: StartScreen, agent: MakeAgent, tmp_pa
     screen.wait("unsaved  a.py")
     chat.focus()
     screen.keys("<Esc>\\u")
-    screen.wait(lambda text: "unsaved" not in text)
-    assert chat.prompt() == "@a.py:1-2 "
+    screen.wait("8 B, unsaved")
+    screen.wait(lambda text: "unsaved  a.py" not in text)
+    assert chat.prompt() == "@a.py "
     screen.keys("A look at it<C-s>")
     prompt = scripted.wait("session/prompt")["params"]["prompt"]
     assert [block["type"] for block in prompt] == ["resource", "text"]
-    assert prompt[0]["resource"]["text"] == "one\ntwo"
+    assert prompt[0]["resource"]["text"] == "one\ntwo\n"
     assert (folder / "a.py").read_text() == "one\n"
     chat.wait_turn()
     screen.wait("unsaved  a.py")

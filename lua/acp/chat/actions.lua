@@ -277,6 +277,13 @@ M.all = {
         require('acp.chat.unsaved').attach(chat)
       end,
     },
+    paste_image = {
+      desc = 'put the picture of the clipboard in',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.mentions').paste(chat)
+      end,
+    },
     help = help('prompt'),
   },
   diff = {
@@ -362,7 +369,17 @@ M.order = {
   },
   diff = { 'close', 'help' },
   terminal = { 'insert', 'append', 'close', 'help' },
-  prompt = { 'send', 'send_normal', 'previous', 'next', 'queue', 'write_unsaved', 'attach_unsaved', 'help' },
+  prompt = {
+    'send',
+    'send_normal',
+    'previous',
+    'next',
+    'queue',
+    'write_unsaved',
+    'attach_unsaved',
+    'paste_image',
+    'help',
+  },
   both = {
     'allow_once',
     'allow_always',

@@ -20,7 +20,7 @@ local function file_of(chat)
 end
 
 ---@param path string
----@return {text: string, contexts: table<string, acp.Context>}?
+---@return {text: string}?
 local function read(path)
   local file = io.open(path, 'rb')
   if not file then
@@ -31,7 +31,6 @@ local function read(path)
   if not ok or type(draft) ~= 'table' or type(draft.text) ~= 'string' then
     return nil
   end
-  draft.contexts = type(draft.contexts) == 'table' and draft.contexts or {}
   return draft
 end
 
@@ -71,7 +70,7 @@ end
 ---Keep what a chat has not sent. Nothing is written if there is nothing.
 ---@param chat acp.Chat
 function M.save(chat)
-  local text, contexts = require('acp.chat.prompt').unsent(chat)
+  local text = require('acp.chat.prompt').unsent(chat)
   if text == '' then
     return
   end
@@ -79,15 +78,11 @@ function M.save(chat)
   local earlier = read(path)
   if earlier and not earlier.text:find(text, 1, true) then
     text = earlier.text .. '\n\n' .. text
-    contexts = vim.tbl_extend('keep', contexts, earlier.contexts)
   end
   if #text > LIMIT then
     text = text:sub(1, LIMIT + vim.str_utf_start(text, LIMIT + 1)) -- the end of a whole character
   end
-  local data = vim.json.encode({ text = text, contexts = next(contexts) and contexts or nil })
-  if #data > 2 * LIMIT then
-    data = vim.json.encode({ text = text })
-  end
+  local data = vim.json.encode({ text = text })
   local made = pcall(vim.fn.mkdir, folder(), 'p', 448) -- 0700
   if not made or not write(path, data) then
     require('acp.message').error('the text in the prompt could not be saved in ' .. folder())
@@ -105,7 +100,7 @@ function M.start(chat)
   local draft = read(path)
   if draft then
     uv.fs_unlink(path)
-    require('acp.chat.prompt').continue(chat, draft.text, draft.contexts)
+    require('acp.chat.prompt').restore(chat.n, draft.text)
   end
   if watching then
     return

@@ -24,6 +24,7 @@ return {
     queue = '<LocalLeader>q',
     write_unsaved = '<LocalLeader>w',
     attach_unsaved = '<LocalLeader>u',
+    paste_image = '<LocalLeader>p',
     help = 'g?',
   },
   diff = {

@@ -8,7 +8,6 @@ local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
 ---@field text string what stands in the prompt, for when its buffer is gone before us
----@field contexts table<string, acp.Context> by the mention that stands for them
 
 local states = {} ---@type table<integer, acp.PromptState>
 
@@ -70,35 +69,6 @@ local function cells(chat)
   return wins[1] and api.nvim_win_get_width(wins[1]) or 80
 end
 
----@param chat acp.Chat
----@param text string
----@return acp.Context[]
-local function contexts_in(chat, text)
-  local found = {}
-  for mention, context in pairs(states[chat.n].contexts) do
-    local _, last = text:find(mention, 1, true)
-    -- `@a:1-2` is not meant by `@a:1-20`.
-    if last and not text:sub(last + 1, last + 1):match('%d') then
-      table.insert(found, context)
-    end
-  end
-  table.sort(found, function(a, b)
-    return a.path < b.path or (a.path == b.path and a.first < b.first)
-  end)
-  return found
-end
-
----@param chat acp.Chat
----@param text string of the prompt
----@return table<string, true> paths of files whose lines go along with it
-local function sent_along(chat, text)
-  local paths = {}
-  for _, context in ipairs(contexts_in(chat, text)) do
-    paths[vim.fs.normalize(context.path)] = true
-  end
-  return paths
-end
-
 ---@param i integer
 ---@param item acp.Queued
 ---@param here acp.Older? in the prompt
@@ -129,7 +99,7 @@ function M.refresh(n)
     })
   end
   local rows, width = {}, cells(chat)
-  local unsaved = require('acp.chat.unsaved').row(chat, sent_along(chat, state.text), width)
+  local unsaved = require('acp.chat.unsaved').row(chat, require('acp.chat.mentions').paths(n), width)
   if unsaved then
     table.insert(rows, unsaved)
   end
@@ -187,6 +157,7 @@ function M.restore(n, text)
     api.nvim_buf_set_lines(chat.prompt, 0, 0, false, vim.split(text, '\n', { plain = true }))
   end
   M.refresh(n)
+  require('acp.chat.mentions').changed(chat)
 end
 
 ---The host is gone: what was queued or on its way comes back.
@@ -219,19 +190,14 @@ function M.quote(context)
   return ('%s%s\n%s\n%s'):format(from, fence, context.text, fence)
 end
 
----Put lines into the prompt; for those of a file a mention stands in the text.
+---Put lines into the prompt: a mention, if they are of a file, else their text. `first` nil: all lines.
 ---@param chat acp.Chat
 ---@param context acp.Context
 function M.add_context(chat, context)
   local mention
   if context.path then
-    local path = vim.fs.normalize(context.path)
-    local root = vim.fs.normalize(chat.cwd) .. '/'
-    if vim.startswith(path, root) then
-      path = path:sub(#root + 1)
-    end
-    mention = ('@%s:%d-%d '):format(path, context.first, context.last)
-    states[chat.n].contexts[vim.trim(mention)] = context
+    local written = require('acp.chat.mentions').written
+    mention = written(chat, context.path, context.first, context.last) .. ' '
   else
     mention = M.quote(context) .. '\n'
   end
@@ -239,6 +205,7 @@ function M.add_context(chat, context)
   local gap = (now == '' or now:match('%s$')) and '' or context.path and ' ' or '\n'
   M.put(chat, now .. gap .. mention)
   M.refresh(chat.n)
+  require('acp.chat.mentions').changed(chat)
 end
 
 ---Send what is in the prompt: a queued one that was walked to takes its new text, and goes when it is empty.
@@ -259,11 +226,9 @@ function M.send(chat, now)
   elseif blank then
     return false
   else
-    local options = { context = contexts_in(chat, text), now = now, chat = chat.n }
-    if not require('acp').send(text, options) then
+    if not require('acp').send(text, { now = now, chat = chat.n }) then
       return false
     end
-    states[chat.n].contexts = {}
   end
   walk.sent(chat)
   M.refresh(chat.n)
@@ -281,8 +246,7 @@ end
 
 ---What the user has written and no agent has begun: the queue, and the text in the prompt.
 ---@param chat acp.Chat
----@return string text
----@return table<string, acp.Context> contexts of mentions
+---@return string
 function M.unsent(chat)
   local state = states[chat.n]
   local text = M.text(chat)
@@ -290,31 +254,23 @@ function M.unsent(chat)
     -- A Neovim that is killed, or whose terminal is closed, closes its buffers before it says that it leaves.
     text = state.text
   end
-  local texts = walk.unsent(chat.n, text)
-  return table.concat(texts, '\n'), state.contexts
-end
-
----Put in what was not sent in an earlier chat.
----@param chat acp.Chat
----@param text string
----@param contexts table<string, acp.Context>
-function M.continue(chat, text, contexts)
-  states[chat.n].contexts = contexts
-  M.restore(chat.n, text)
+  return table.concat(walk.unsent(chat.n, text), '\n')
 end
 
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
-  states[chat.n] = { text = '', contexts = {} }
+  states[chat.n] = { text = '' }
   local shown = { 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter', 'BufEnter' }
   api.nvim_create_autocmd(shown, {
     group = require('acp.chat').group,
     buffer = chat.prompt,
     callback = function()
       M.refresh(chat.n)
+      require('acp.chat.mentions').changed(chat)
     end,
   })
+  require('acp.context').watch()
   require('acp.chat.complete').attach(chat)
   require('acp.chat.unsaved').watch()
 end
@@ -336,6 +292,7 @@ function M.drop(n)
   queue.drop(n)
   walk.drop(n)
   require('acp.chat.complete').drop(n)
+  require('acp.chat.mentions').drop(n)
 end
 
 return M

@@ -47,7 +47,8 @@ end
 ---@return integer
 local function wanted_height(win, chat)
   local text = api.nvim_win_text_height(win, {})
-  local rows = text.all - text.fill + require('acp.chat.prompt').queued(chat.n)
+  local notes = require('acp.chat.mentions').rows(chat.n)
+  local rows = text.all - text.fill + require('acp.chat.prompt').queued(chat.n) + notes
   return math.max(PROMPT_MIN, math.min(rows, PROMPT_MAX))
 end
 

@@ -84,13 +84,7 @@ end
 ---@param chat acp.Chat
 function M.attach(chat)
   for _, each in ipairs(M.list(chat)) do
-    local lines = api.nvim_buf_get_lines(each.buf, 0, -1, false)
-    require('acp.chat.prompt').add_context(chat, {
-      path = each.path,
-      first = 1,
-      last = #lines,
-      text = table.concat(lines, '\n'),
-    })
+    require('acp.chat.prompt').add_context(chat, { path = each.path })
   end
 end
 

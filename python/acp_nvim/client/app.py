@@ -41,6 +41,7 @@ from .items import Items
 from .login import Logins
 from .login_terminal import LoginTerminals
 from .logout import Logouts
+from .mentions import Mentions
 from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
@@ -132,6 +133,7 @@ class App:
         self._items = Items(editor, self._registry, spawn)
         self._queued = Queued(self._registry, self._announcer, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
+        self._mentions = Mentions(editor, self._registry, self._spawner, spawn, self._services.cache)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -154,6 +156,8 @@ class App:
         self._on("restart", payloads.Restart, lambda request: self._spawn(self._restart, request))
         self._on("send", payloads.Send, self._send)
         self._on("queued", payloads.ChangeQueued, self._queued.change)
+        self._on("mentions", payloads.Mentions, self._mentions.ask)
+        self._on("paste_image", payloads.PasteImage, self._mentions.paste)
         self._on("cancel", payloads.Cancel, self._cancel)
         self._on("answer", payloads.Answer, lambda request: self._spawn(self._answer, request))
         self._on("form", payloads.FillForm, self._forms.form)
@@ -192,7 +196,9 @@ class App:
         transcript = Transcript(
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
-        wiring = Wiring(self._store, self._frames, self._announcer, self._logins, self._earlier)
+        wiring = Wiring(
+            self._store, self._frames, self._announcer, self._logins, self._earlier, self._mentions
+        )
         chat = Chat(request.chat, session, connection, transcript, wiring)
         chat.tell.reopened = request.first_block > 1
         chat.chosen.update(request.chosen if isinstance(request.chosen, dict) else {})
@@ -233,7 +239,7 @@ class App:
         if chat is None:
             return
         context = request.context if isinstance(request.context, list) else []
-        prompt = Prompt(request.text, context, id=request.seq)
+        prompt = Prompt(request.text, context, request.spot, id=request.seq)
         chat.queue.send(prompt, now=request.now, seq=request.seq)
         if request.now:
             self._queued.at_once(chat, prompt)

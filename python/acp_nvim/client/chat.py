@@ -28,6 +28,7 @@ from .telling import Telling
 
 if TYPE_CHECKING:
     from .login import Logins
+    from .mentions import Mentions
 
 #: Seconds between two looks, during the start, at what the agent prints that is no message.
 DOUBT = 3.0
@@ -46,6 +47,7 @@ class Wiring:
     announcer: Announcer
     logins: Logins
     earlier: Earlier
+    mentions: Mentions
 
 
 @dataclass(slots=True, eq=False)

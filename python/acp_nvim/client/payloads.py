@@ -117,6 +117,34 @@ class Context(msgspec.Struct):
     last: int | None = None
 
 
+class Spot(msgspec.Struct):
+    """Where the user was last in the code: a buffer, and the lines selected there, by mark and by number.
+
+    What ``@buffer``, ``@selection`` and ``@diagnostics`` mean; Lua makes and reads it (lua/acp/context.lua).
+    """
+
+    buf: int
+    first: int | None = None
+    last: int | None = None
+    mark: int | None = None
+
+
+class Mentions(msgspec.Struct):
+    """What stands in the prompt: what are its mentions? ``seq`` comes back with the answer."""
+
+    chat: int
+    seq: int
+    text: str
+    spot: Spot | None = None
+
+
+class PasteImage(msgspec.Struct):
+    """The user wants the picture of the clipboard in the prompt. ``id`` comes back with the answer."""
+
+    chat: int
+    id: int
+
+
 class Send(msgspec.Struct):
     """A prompt is sent. ``seq`` counts the chat's sends from 1; ``now``: into the running turn,
     or instead of it.
@@ -127,6 +155,7 @@ class Send(msgspec.Struct):
     seq: int
     context: list[Context] | dict[str, Any] = msgspec.field(default_factory=list)
     now: bool = False
+    spot: Spot | None = None
 
 
 class ChangeQueued(msgspec.Struct):
@@ -142,6 +171,7 @@ class ChangeQueued(msgspec.Struct):
     text: str | None = None
     before: int | None = None
     now: bool = False
+    spot: Spot | None = None
 
 
 class Cancel(msgspec.Struct):

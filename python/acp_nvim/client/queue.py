@@ -93,11 +93,6 @@ class Queue:
         """It does not wait any more, if it did."""
         self._prompts[:] = [each for each in self._prompts if each is not prompt]
 
-    @staticmethod
-    def blocks(agent: Agent, prompt: Prompt) -> list[Block]:
-        """What of a prompt goes to the agent."""
-        return prompt.blocks(bool(agent.info and agent.info.embedded_context))
-
     def move(self, prompt: Prompt, before: int) -> None:
         """Let it go out before the prompt of this id; if there is none (any more), as the last."""
         self._prompts.remove(prompt)
@@ -131,7 +126,13 @@ class Queue:
                     break  # work of the agent's own: its end wakes us (V2-54)
                 if self._prompts[0].steering:
                     break  # the agent is about to say whether it has it
-                await self._turn(chat.agent, self._prompts.pop(0))
+                agent, prompt = chat.agent, self._prompts[0]
+                # While its mentions are read it can be changed or taken back, and the agent be lost.
+                text, blocks = prompt.text, await chat.wiring.mentions.compose(prompt, chat)
+                if self._prompts[:1] != [prompt] or prompt.text != text or prompt.steering:
+                    continue
+                if chat.agent is agent and chat.session.turn is None and chat.held is None:
+                    await self._turn(agent, self._prompts.pop(0), *blocks)
 
     def began(self) -> None:
         """The agent works without a prompt (V2-62), or goes on with an old turn because we asked it to."""
@@ -155,13 +156,12 @@ class Queue:
         chat.wiring.announcer.turn_ended(chat, turn)
         self._wake.set()
 
-    async def _turn(self, agent: Agent, prompt: Prompt) -> None:
+    async def _turn(self, agent: Agent, prompt: Prompt, blocks: list[Block], shown: list[Block]) -> None:
         chat = self._chat
         store, session = chat.wiring.store, chat.session
-        blocks = self.blocks(agent, prompt)
         over = self.over = anyio.Event()
         self._sending = True
-        store.apply(session, TurnStarted(tuple(blocks)))
+        store.apply(session, TurnStarted(tuple(shown), tuple(blocks)))
         turn = session.turns[-1]
         for each in self._prompts:
             each.waited = True

@@ -66,7 +66,8 @@ async def _offer(chat: Chat, agent: Agent, prompt: Prompt) -> tuple[Steered | No
 
         group.start_soon(limit)
         try:
-            outcome = await agent.steer(chat.session, chat.queue.blocks(agent, prompt))
+            blocks, _ = await chat.wiring.mentions.compose(prompt, chat)
+            outcome = await agent.steer(chat.session, blocks)
         except AgentError as error:
             gone = error.failure.ends_all
             outcome, why = "refused", None if gone else one_line(error.failure.message, REASON)

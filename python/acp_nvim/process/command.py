@@ -83,17 +83,18 @@ def _lives(group: int) -> bool:
 
 
 async def start_command(
-    spawner: Spawner, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]
+    spawner: Spawner, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], errors: bool = True
 ) -> CommandProcess:
     """Start ``argv`` in ``cwd`` (absolute), with ``env`` on top of the cleaned environment.
 
-    Raises LaunchError when it cannot be run. No shell is involved.
+    Without ``errors`` only its output is read. Raises LaunchError when it cannot be run. There is no shell.
     """
     reads, writes = os.pipe()
     try:
         os.set_blocking(reads, False)
         null = asyncio.subprocess.DEVNULL
-        started = await spawner.launch(_Watch, argv, cwd, env, stdin=null, stdout=writes, stderr=writes)
+        stderr = writes if errors else null
+        started = await spawner.launch(_Watch, argv, cwd, env, stdin=null, stdout=writes, stderr=stderr)
     except BaseException:
         os.close(reads)
         raise

@@ -25,16 +25,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     """The whole text of a regular UTF-8 file; a byte-order mark stays in it as U+FEFF."""
-    try:
-        # Looked at before it is opened: opening a device can have effects, a FIFO would wait.
-        _must_be_file(path, path.stat(), limit)
-        with open(path, "rb", opener=_without_waiting) as file:
-            _must_be_file(path, os.fstat(file.fileno()), limit)
-            data = file.read(limit + 1)
-    except OSError as error:
-        raise failure(path, error) from error
-    if len(data) > limit:
-        raise RequestError(INTERNAL_ERROR, f"too large: {path}", {"path": str(path)})
+    data = read_bytes(path, limit)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -42,6 +33,21 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     if "\0" in text:
         raise not_text(path)
     return text
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """All of a regular file."""
+    try:
+        # Looked at before it is opened: opening a device can have effects, a FIFO would wait.
+        _must_be_file(path, path.stat(), limit)
+        with open(path, "rb", opener=without_waiting) as file:
+            _must_be_file(path, os.fstat(file.fileno()), limit)
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise failure(path, error) from error
+    if len(data) > limit:
+        raise RequestError(INTERNAL_ERROR, f"too large: {path}", {"path": str(path)})
+    return data
 
 
 def write_text(path: Path, text: str) -> None:
@@ -107,13 +113,14 @@ def _holds(path: Path, info: os.stat_result, data: bytes) -> bool:
     if info.st_size != len(data):
         return False
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=without_waiting) as file:
             return file.read(len(data) + 1) == data
     except OSError:
         return False
 
 
-def _without_waiting(name: str, flags: int) -> int:
+def without_waiting(name: str, flags: int) -> int:
+    """For ``open``: what is no regular file after all does not keep us waiting."""
     return os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 

@@ -41,6 +41,7 @@ class AgentInfo:
     ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
     turns and questions. ``buffers``: it reads and writes files through us, unsaved edits included.
     ``can_steer``: a prompt can be put into the turn that runs.
+    ``links``: a prompt may name files by their address alone.
     """
 
     protocol: str
@@ -62,6 +63,7 @@ class AgentInfo:
     image: bool = False
     audio: bool = False
     embedded_context: bool = False
+    links: bool = True
     additional_directories: bool = False
     mcp_stdio: bool = True
     mcp_http: bool = False

@@ -173,9 +173,13 @@ class StateSet:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The user's prompt goes out (or, without blocks, the agent works by itself, v2)."""
+    """The user's prompt goes out (or, without blocks, the agent works by itself, v2).
+
+    ``sent``: what the agent gets, where that is not what is shown: it may send it back as an echo.
+    """
 
     prompt: Sequence[Block] = ()
+    sent: Sequence[Block] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,15 +64,15 @@ def _set(step: Step, event: MessageSet) -> None:
     step.touch(message)
 
 
-def local(step: Step, n: int, blocks: Sequence[Block]) -> None:
-    """Show the user's prompt at once (V1-75) and expect its echo."""
+def local(step: Step, n: int, blocks: Sequence[Block], sent: Sequence[Block]) -> None:
+    """Show the user's prompt at once (V1-75) and expect the echo of what was sent."""
     session = step.session
     release(step)
     message_id = f"local:{n}" if ("user", f"local:{n}") not in session.messages else _invent(session, "user")
     message = _create(step, "user", message_id, "local")
     message.blocks = [own(block) for block in blocks]
     step.end_message()  # complete: what the agent sends is never a part of it
-    session.echo = Echo(message, _said(blocks), by_id=not step.derived)
+    session.echo = Echo(message, _said(sent), by_id=not step.derived)
 
 
 def steered(step: Step, n: int, blocks: Sequence[Block]) -> None:
@@ -84,7 +84,7 @@ def steered(step: Step, n: int, blocks: Sequence[Block]) -> None:
         if isinstance(item, Message) and item.role == "user" and item.text.strip() == text:
             item.origin = "local"
             return
-    local(step, n, blocks)
+    local(step, n, blocks, blocks)
 
 
 def accept(step: Step, message_id: str | None) -> None:

@@ -22,7 +22,7 @@ def started(step: Step, event: TurnStarted) -> None:
         step.end_message()
     if event.prompt:
         turn.prompt = [*turn.prompt, *event.prompt]
-        reducer_messages.local(step, turn.n, event.prompt)
+        reducer_messages.local(step, turn.n, event.prompt, event.sent or event.prompt)
     if step.derived:
         session.state = "running"
 

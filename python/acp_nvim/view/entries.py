@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Compaction, Message, ToolCall
+from acp_nvim.text.mentions import find, written
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.text.width import cells_of
 
@@ -24,8 +25,6 @@ from .stream import Piece, Stream
 
 #: Bytes up to which a user's message is rewritten whole when it grows: its mentions get their colour.
 WHOLE_USER = 32768
-
-_MENTION = re.compile(r"(?<!\S)@[^\s`]+")
 
 
 class Entry(Protocol):
@@ -298,13 +297,9 @@ class Talk:
         drawn.put((icon, "AcpThought"), (text, "AcpThought"))
 
     def _mark_user(self, drawn: Drawn) -> None:
-        for row, line in enumerate(drawn.lines):
-            if row == 0:
-                drawn.marks.append((0, 0, len(self._look.icons.user.encode()), "AcpUser"))
-            if "@" in line:
-                for match in _MENTION.finditer(line):
-                    start = len(line[: match.start()].encode())
-                    drawn.marks.append((row, start, start + len(match[0].encode()), "AcpContext"))
+        if drawn.lines:
+            drawn.marks.append((0, 0, len(self._look.icons.user.encode()), "AcpUser"))
+        drawn.marks += _mentioned(drawn.lines)
         for index, block in enumerate(self.message.blocks):
             place = file_path(block.uri)
             label = mention(block, self._look)
@@ -319,17 +314,32 @@ class Talk:
                     break
 
 
+def _mentioned(lines: Sequence[str]) -> list[tuple[int, int, int, str]]:
+    """Where mentions stand in lines, in bytes."""
+    if not any("@" in line for line in lines):
+        return []
+    marks: list[tuple[int, int, int, str]] = []
+    text, row, begin = "\n".join(lines), 0, 0
+    for each in find(text):
+        while each.start > begin + len(lines[row]):
+            begin, row = begin + len(lines[row]) + 1, row + 1
+        start = len(text[begin : each.start].encode())
+        marks.append((row, start, start + len(text[each.start : each.plain.end].encode()), "AcpContext"))
+    return marks
+
+
 _KINDS: dict[str, Any] = {"user": "user", "agent": "answer", "thought": "think"}
 
 
 def mention(block: Block, look: Look) -> str | None:
-    """How a file that was sent along is named: ``@src/date.py:7-13``."""
+    """How what was sent along is named: as the user has written it, else ``@src/date.py:7-13``."""
+    # The protocols have no name for these: it is ours.
+    if block.type != "link" and block.name is not None and block.name.startswith("@"):
+        return one_line(block.name)
     place = file_path(block.uri)
     if block.type not in ("resource", "link") or place is None:
         return None
     path, _ = place
-    name = look.path(path)
     lines = re.search(r"#L(\d+)(?:-L?(\d+))?$", block.uri or "")
-    if lines:
-        name += f":{lines[1]}" + (f"-{lines[2]}" if lines[2] and lines[2] != lines[1] else "")
-    return one_line(f"@{name}")
+    first, last = (int(lines[1]), int(lines[2] or lines[1])) if lines else (None, None)
+    return one_line(written(look.path(path), first, last))

@@ -371,5 +371,7 @@ def _info(served: meta.AgentInfo) -> AgentInfo:
         can_list=True,
         can_close=True,
         can_delete=True,
-        image=has.image is not None and (has.image.data is not None or has.image.http is not None),
+        image=has.image is not None
+        and has.image.data is not None,  # what we have is never on the web (AAP-33)
+        links=False,  # AAP-34
     )

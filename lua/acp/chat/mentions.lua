@@ -1,0 +1,224 @@
+--- What is mentioned in a prompt (`@path:7-13`), said beside it: the host is asked a moment after the last
+--- key, and what it answers to an older text is dropped. Pictures of the clipboard become mentions.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('acp.mentions')
+local ns_paste = api.nvim_create_namespace('acp.paste')
+
+local DELAY_MS = 120
+local MOST = 256 * 1024 -- bytes of a prompt that are looked at
+
+---@class acp.ShownMention
+---@field row integer from 0
+---@field col integer bytes
+---@field stop integer
+---@field note string
+---@field warn boolean
+---@field path? string absolute, of what goes along as text
+
+---@class acp.MentionState
+---@field seq integer of the newest question
+---@field tick integer of the prompt's text when it was asked
+---@field timer? uv.uv_timer_t
+---@field shown acp.ShownMention[]
+---@field below integer notes that stand on a line of their own
+
+local states = {} ---@type table<integer, acp.MentionState>
+local pastes = 0
+
+---@param n integer
+---@return acp.MentionState
+local function state_of(n)
+  states[n] = states[n] or { seq = 0, tick = -1, shown = {}, below = 0 }
+  return states[n]
+end
+
+---@param chat acp.Chat
+---@param items acp.ShownMention[]
+local function draw(chat, items)
+  local state, below = state_of(chat.n), 0
+  local win = vim.fn.win_findbuf(chat.prompt)[1]
+  local width = win and api.nvim_win_get_width(win) or 80
+  api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
+  local used = {} ---@type table<integer, integer> cells, by row
+  for _, item in ipairs(items) do
+    local line = api.nvim_buf_get_lines(chat.prompt, item.row, item.row + 1, false)[1]
+    if line and item.stop <= #line then
+      local chunk = { '   ' .. item.note, item.warn and 'AcpWarn' or 'AcpHint' }
+      local cells = (used[item.row] or vim.fn.strdisplaywidth(line)) + vim.fn.strdisplaywidth(chunk[1])
+      local mark = { end_col = item.stop, hl_group = 'AcpContext', invalidate = true, undo_restore = false }
+      if cells <= width then
+        used[item.row] = cells
+        mark.virt_text, mark.virt_text_pos = { chunk }, 'eol'
+      else
+        mark.virt_lines = { { chunk } }
+        below = below + 1
+      end
+      api.nvim_buf_set_extmark(chat.prompt, ns, item.row, item.col, mark)
+    end
+  end
+  state.shown, state.below = items, below
+  require('acp.chat.prompt').refresh(chat.n)
+end
+
+---@param chat acp.Chat
+local function ask(chat)
+  local state = state_of(chat.n)
+  if require('acp.chat').get(chat.n) ~= chat or not api.nvim_buf_is_loaded(chat.prompt) then
+    return
+  end
+  local text = require('acp.chat.prompt').text(chat)
+  state.seq = state.seq + 1
+  state.tick = api.nvim_buf_get_changedtick(chat.prompt)
+  if not text:find('@', 1, true) then
+    if #state.shown > 0 then
+      draw(chat, {})
+    end
+    return
+  end
+  if #text > MOST then
+    text = text:sub(1, MOST + vim.str_utf_start(text, MOST + 1))
+  end
+  local spot = require('acp.context').spot(text)
+  require('acp.host').event('mentions', { chat = chat.n, seq = state.seq, text = text, spot = spot })
+end
+
+---The text of a prompt may have changed, or what it speaks of. Costs the same however long it is.
+---@param chat acp.Chat
+function M.changed(chat)
+  local state = state_of(chat.n)
+  state.timer = state.timer or assert(vim.uv.new_timer())
+  state.timer:start(
+    DELAY_MS,
+    0,
+    vim.schedule_wrap(function()
+      ask(chat)
+    end)
+  )
+end
+
+---The host tells what the mentions are.
+---@param n integer
+---@param seq integer
+---@param items acp.ShownMention[]
+function M.show(n, seq, items)
+  local chat, state = require('acp.chat').get(n), states[n]
+  if not chat or not state or seq ~= state.seq or not api.nvim_buf_is_loaded(chat.prompt) then
+    return
+  end
+  if api.nvim_buf_get_changedtick(chat.prompt) == state.tick then
+    draw(chat, items)
+  end
+end
+
+---Files whose text goes along, as they are mentioned now.
+---@param n integer
+---@return table<string, true> paths
+function M.paths(n)
+  local paths = {}
+  for _, item in ipairs(states[n] and states[n].shown or {}) do
+    if item.path then
+      paths[vim.fs.normalize(item.path, { expand_env = false })] = true
+    end
+  end
+  return paths
+end
+
+---Rows of the screen that notes take which do not fit behind their line.
+---@param n integer
+---@return integer
+function M.rows(n)
+  return states[n] and states[n].below or 0
+end
+
+local words = { buffer = true, selection = true, diagnostics = true, quickfix = true, diff = true }
+
+---The mention of a file, as text: as the host would write it (text/mentions.py).
+---@param chat acp.Chat
+---@param path string absolute
+---@param first? integer
+---@param last? integer
+---@return string
+function M.written(chat, path, first, last)
+  path = vim.fs.normalize(path, { expand_env = false })
+  local root = vim.fs.normalize(chat.cwd, { expand_env = false }):gsub('(.)/$', '%1')
+  local home = vim.fs.normalize('~')
+  if vim.startswith(path, root .. '/') then
+    path = path:sub(#root + 2)
+  elseif vim.startswith(path, home .. '/') then
+    path = '~' .. path:sub(#home + 1)
+  end
+  if words[path] then
+    path = './' .. path
+  end
+  local lines = not first and ''
+    or last and last ~= first and (':%d-%d'):format(first, last)
+    or (':%d'):format(first)
+  local odd = path:find('[%s"`]')
+    or path:find("[.,;:!?)%]}>']$")
+    or path:find(':%d+$')
+    or path:find(':%d+%-%d+$')
+  return odd and ('@"%s"%s'):format(path, lines) or ('@%s%s'):format(path, lines)
+end
+
+---Ask for the picture in the clipboard: it will be mentioned where the cursor is now.
+---@param chat acp.Chat
+function M.paste(chat)
+  local row, col = api.nvim_buf_line_count(chat.prompt) - 1, nil
+  if api.nvim_get_current_buf() == chat.prompt then
+    local cursor = api.nvim_win_get_cursor(0)
+    row, col = cursor[1] - 1, cursor[2]
+    if api.nvim_get_mode().mode:find('^n') and #api.nvim_get_current_line() > 0 then
+      col = col + vim.str_utf_end(api.nvim_get_current_line(), col + 1) + 1 -- behind it, as `p` does
+    end
+  end
+  col = col or #api.nvim_buf_get_lines(chat.prompt, row, row + 1, false)[1]
+  pastes = pastes + 1
+  api.nvim_buf_set_extmark(chat.prompt, ns_paste, row, col, { id = pastes })
+  require('acp.host').event('paste_image', { chat = chat.n, id = pastes })
+end
+
+---The host has the picture, or tells why not.
+---@param n integer
+---@param id integer
+---@param path string absolute; empty: there is a problem
+---@param problem string
+function M.pasted(n, id, path, problem)
+  local chat = require('acp.chat').get(n)
+  if path == '' then
+    return require('acp.message').warn(problem)
+  end
+  if not chat or not api.nvim_buf_is_loaded(chat.prompt) then
+    return
+  end
+  local at = api.nvim_buf_get_extmark_by_id(chat.prompt, ns_paste, id, {})
+  api.nvim_buf_del_extmark(chat.prompt, ns_paste, id)
+  local row = at[1] or api.nvim_buf_line_count(chat.prompt) - 1
+  local line = api.nvim_buf_get_lines(chat.prompt, row, row + 1, false)[1]
+  local col = at[2] or #line
+  local mention = M.written(chat, path)
+  local before = line:sub(1, col)
+  mention = ((before == '' or before:find('%s$')) and '' or ' ') .. mention .. ' '
+  local win = api.nvim_get_current_win()
+  local cursor = api.nvim_win_get_buf(win) == chat.prompt and api.nvim_win_get_cursor(win)
+  api.nvim_buf_set_text(chat.prompt, row, col, row, col, { mention })
+  if cursor and cursor[1] - 1 == row and cursor[2] >= col then
+    api.nvim_win_set_cursor(win, { row + 1, cursor[2] + #mention })
+  end
+  M.changed(chat)
+  require('acp.chat.prompt').refresh(n)
+end
+
+---A chat ended.
+---@param n integer
+function M.drop(n)
+  local timer = states[n] and states[n].timer
+  if timer then
+    timer:stop()
+    timer:close()
+  end
+  states[n] = nil
+end
+
+return M
