@@ -24,7 +24,9 @@ class Editor:
     Screen events are taken and thrown away by a thread.
     """
 
-    def __init__(self, binary: str, folder: Path, size: tuple[int, int] = (120, 40)) -> None:
+    def __init__(
+        self, binary: str, folder: Path, env: dict[str, str] | None = None, size: tuple[int, int] = (120, 40)
+    ) -> None:
         for name in ("home", "cwd", "run"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         init = folder / "init.lua"
@@ -34,13 +36,14 @@ class Editor:
             "vim.o.termguicolors = true\n",
             encoding="utf-8",
         )
-        env = {
+        environment = {
+            **(env or {}),
             "PATH": os.environ["PATH"], "HOME": str(folder / "home"), "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": str(folder / "run"), "TERM": "xterm-256color", "SHELL": "/bin/sh",
         }  # fmt: skip
         self.process = subprocess.Popen(
             [binary, "--embed", "-n", "-i", "NONE", "-u", str(init)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=folder / "cwd",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=folder / "cwd",
         )  # fmt: skip
         self.screen_bytes = 0
         self._ids = itertools.count(1)

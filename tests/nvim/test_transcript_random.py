@@ -78,6 +78,9 @@ class Model:
         content = self.blocks[ident][: len(self.blocks[ident]) - tail]
         if choice < 0.55:
             return self.add(ident, content, tail)
+        if choice < 0.65:
+            self.blocks[ident][0] = self.text(ident)
+            return ["header", ident, self.blocks[ident][:1], {"marks": []}]
         new = [line for line in content if self.random.random() < 0.7] or [self.text(ident)]
         for _ in range(self.random.choice([0, 1, 1, 4])):
             new.insert(self.random.randrange(len(new) + 1), self.text(ident))

@@ -182,6 +182,32 @@ local function add(t, views, id, lines, deco)
   return #lines
 end
 
+---A block's first line and its marks are others now; what stands below it, however much, stays.
+---@param t acp.Transcript
+---@param views acp.View[]
+---@param id integer
+---@param lines string[] one
+---@param deco acp.Deco of that line
+---@return integer written
+local function header(t, views, id, lines, deco)
+  local block = t.blocks[id]
+  if not block then
+    error(('acp: a header for block %d of chat %d, which does not exist'):format(id, t.chat))
+  end
+  local first = blocks.range(t, block)
+  local row = block.deco.lead or 0
+  local old = api.nvim_buf_get_lines(t.buf, first + row, first + row + 1, false)
+  spin.take(t, block, first)
+  rewrite(t, views, block, first, row, old, lines, block.deco.folds)
+  block.deco.marks, block.deco.spin, block.deco.since = deco.marks, deco.spin, deco.since
+  block.by_row = nil
+  spin.put(t, block, first)
+  touch(t, first + row, first + row + 1)
+  return 1
+end
+
+local operations = { set = set, add = add, header = header }
+
 ---@param t acp.Transcript
 ---@param ops table[]
 ---@return integer written
@@ -191,7 +217,7 @@ local function apply(t, ops)
   local ok, message = pcall(function()
     for _, op in ipairs(ops) do
       local deco = op[4] ~= vim.NIL and op[4] or nil
-      written = written + (op[1] == 'set' and set or add)(t, views, op[2], op[3], deco)
+      written = written + operations[op[1]](t, views, op[2], op[3], deco)
     end
   end)
   vim.bo[t.buf].modifiable = false

@@ -14,7 +14,7 @@ from .icons import Icons
 #: A piece of a line and its highlight group, "" for none.
 Segment: TypeAlias = tuple[str, str]
 Mark: TypeAlias = tuple[int, int, int, str]  # row, first byte column, end column, group
-#: ``["set", id, lines, deco]`` or ``["add", id, lines, deco]``.
+#: ``["set", id, lines, deco]``, ``["add", id, lines, deco]``, or ``["header", id, [its first line], deco]``.
 Op: TypeAlias = list[Any]
 Kind: TypeAlias = Literal["head", "user", "answer", "think", "row", "plan", "end", "note"]
 

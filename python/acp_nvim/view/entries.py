@@ -178,8 +178,6 @@ class Talk:
     def take(self, block_id: int, max_bytes: int, max_events: int, *, force: bool) -> tuple[list[Op], bool]:
         final = self.message.ended is not None
         thought = self.message.role == "thought"
-        if thought and final and self._written and not self._summed:
-            self.again()
         blocks = self._blocks()
         piece = self._stream.read(blocks, final=final, max_bytes=max_bytes, max_events=max_events)
         self.unread = self._stream.left(blocks)
@@ -188,8 +186,13 @@ class Talk:
             if self._stream.begun or force or self.id is not None:
                 ops.append(self._set(block_id, piece, final))
                 self._written, self._summed = self._stream.begun, thought and final
-        elif not piece.empty:
-            ops.append(self._add(block_id, piece))
+        else:
+            if not piece.empty:
+                ops.append(self._add(block_id, piece))
+                self._summed = False
+            if thought and final and not self._summed and not self.unread:
+                ops.append(self._header(block_id))
+                self._summed = True
         return ops, self.unread > 0
 
     # -- drawing
@@ -273,6 +276,13 @@ class Talk:
                 self._last_fold = last
                 deco["folds"] = [Fold(self.lead, last).wire()]
         return ["add", block_id, piece.lines, deco or None]
+
+    def _header(self, block_id: int) -> Op:
+        """The end of a thought changes its first line alone, however long it was."""
+        drawn = Drawn(kind="think", lead=self.lead)
+        self._think_header(drawn, True)
+        _, _, lines, deco = drawn.op(block_id)
+        return ["header", block_id, lines[self.lead :], {"marks": deco["marks"]}]
 
     def _links(self, piece: Piece) -> list[list[Any]]:
         """Links of the content that is not text. Rows are relative to the block without its lead."""

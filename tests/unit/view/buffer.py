@@ -45,6 +45,8 @@ class Buffer:
             self.written += len(lines)
             if name == "set":
                 self._set(block_id, lines, deco)
+            elif name == "header":
+                self._header(block_id, lines, deco)
             else:
                 assert name == "add"
                 self._add(block_id, lines, deco or {})
@@ -96,6 +98,14 @@ class Buffer:
         if known is None:
             assert not self.blocks or block_id > max(self.blocks), "ids grow, new blocks come last"
         self.blocks[block_id] = Block(block_id, list(lines), deco, list(deco.get("fences", ())))
+
+    def _header(self, block_id: int, lines: list[str], deco: dict[str, Any]) -> None:
+        assert set(deco) <= {"marks", "spin", "since"}
+        (line,) = lines
+        block = self.blocks[block_id]
+        block.lines[block.deco.get("lead", 0)] = line
+        kept = {key: value for key, value in block.deco.items() if key not in ("marks", "spin", "since")}
+        block.deco = {**kept, **deco}
 
     def _add(self, block_id: int, lines: list[str], deco: dict[str, Any]) -> None:
         assert set(deco) <= {"fences", "folds", "links"}

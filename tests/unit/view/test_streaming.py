@@ -219,11 +219,26 @@ def test_thoughts() -> None:
     chat.now += 4.9
     chat.say("answer")
     ops = chat.frame()
-    assert [op[0] for op in ops] == ["set", "set"]
+    assert [op[0] for op in ops] == ["header", "set"]
+    assert len(ops[0][2]) == 1, "the end of a thought writes one line, however long it was"
     block = chat.buffer.blocks[1]
     assert block.lines == ["· think  4 s, 3 lines", "  │ first", "  │ ", "  │ second", ""]
     assert "spin" not in block.deco
+    assert block.deco["folds"] == [[0, 3, True]]
     assert block.deco["body"] == [[1, 3, "think"]]
+
+
+def test_a_thought_ends_in_the_frame_that_has_its_last_text() -> None:
+    chat = Chat()
+    chat.say("a", "thought")
+    chat.frame()
+    chat.say("line\n" * 30_000 + "end", "thought")
+    chat.say("answer")
+    names = [[op[0] for op in chat.frame() if op[1] == 1] for _ in range(20)]
+    assert names[-1] == [] and names.count(["add", "header"]) == 1
+    written = chat.buffer.blocks[1]
+    assert "30,001 lines" in written.lines[0]
+    assert written.lines[-2] == "  │ end"
 
 
 def test_what_the_user_said() -> None:
