@@ -12,10 +12,10 @@ def cpu_seconds(pid: int) -> float:
     stat = Path(f"/proc/{pid}/stat")
     if stat.exists():
         fields = stat.read_text().rpartition(")")[2].split()
-        ticks: float = int(fields[11]) + int(fields[12])
+        ticks = float(fields[11]) + float(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
     said = _ps(pid, "time").replace("-", ":").split(":")
-    return sum(float(part) * 60**n for n, part in enumerate(reversed(said[-3:])))
+    return sum(float(part) * 60.0**n for n, part in enumerate(reversed(said[-3:])))
 
 
 def memory_mb(pid: int) -> float:

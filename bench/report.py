@@ -138,11 +138,16 @@ def _first(start: Start) -> list[Target]:
         Target("of that the host's start", "<= 3 ms", f"{first.host_start:.1f} ms", first.host_start <= 3),
         Target("first reply of the host", "<= 250 ms", f"{first.reply:.0f} ms", first.reply <= 250),
         Target("plugin's part of Neovim's start", "<= 0.5 ms", f"{start.plugin:.2f} ms", start.plugin <= 0.5),
-        Target("idle: the host is woken", "never", f"{idle.host_wakeups} times a second", woken),
+        Target(
+            "idle: the host is woken",
+            "never",
+            f"{idle.host_wakeups:.1f} times a second" if woken is not None else "not told here",
+            woken,
+        ),
         Target(
             "idle: Neovim is woken",
             "no more than bare",
-            f"{ours} times a second (bare: {bare})",
+            f"{ours or 0:.1f} times a second (bare: {bare or 0:.1f})",
             None if ours is None or bare is None else ours <= bare + 0.2,
         ),
         Target(
@@ -163,8 +168,8 @@ def page(binary: str, runs: int, found: Found, start: Start) -> str:
     lines = [
         "# Results of the benchmark",
         "",
-        f"`make bench`, {datetime.now(UTC):%Y-%m-%d}, {version.splitlines()[0]}, Python",
-        f"{platform.python_version()}, {platform.system()} {platform.machine()} with {os.cpu_count()} cores;",
+        f"`make bench`, {datetime.now(UTC):%Y-%m-%d}, {version.splitlines()[0]}, Python"
+        f" {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores;",
         f"medians of {runs} runs. A user types 20 characters a second in another window. Markdown is",
         "highlighted. Neovim is attached to a screen of 120 x 40. A gap is the time between two ticks of a",
         "timer of 2 ms in Neovim's main loop.",
