@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from anyio import to_thread
+
+from .own_file import alone, write_whole
 
 #: Sessions that are remembered in all, and of one folder; of more, those not used for the longest time go.
 MOST = 500
 MOST_OF_FOLDER = 50
 #: Bytes of the file that are read; a larger one is none of ours.
 MOST_BYTES = 1 << 20
-#: Seconds to wait for another Neovim that writes the file.
-PATIENCE = 2.0
 
 
 class Used(msgspec.Struct, frozen=True):
@@ -106,14 +102,14 @@ class Record:
         """Returns what is wrong, if something is."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _alone(self._path.with_suffix(".lock")):
+            with alone(self._path.with_suffix(".lock")):
                 found, problem = self._read()
                 if problem is not None:  # what cannot be read is kept beside it, for who wants to look
                     with suppress(OSError):
                         self._path.replace(self._path.with_suffix(".bad"))
                 rest = [each for each in found if (each.agent, each.id) not in wanted]
                 kept = _bounded([*rest, *(each for each in wanted.values() if each is not None)])
-                self._write(msgspec.json.encode(_File(kept)))
+                write_whole(self._path, msgspec.json.encode(_File(kept)))
         except (OSError, UnicodeEncodeError) as error:
             why = getattr(error, "strerror", None) or error
             return f"sessions cannot be remembered: {why}: {self._path}"
@@ -132,16 +128,6 @@ class Record:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return [], bad
 
-    def _write(self, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)  # 0600
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(name).replace(self._path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
-
 
 def _bounded(every: Sequence[Used]) -> list[Used]:
     """The newest, of each folder and in all, and no more than the file may hold."""
@@ -156,27 +142,3 @@ def _bounded(every: Sequence[Used]) -> list[Used]:
         if of_folder[used.cwd] <= MOST_OF_FOLDER:
             kept.append(used)
     return kept
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock of the file. After ``PATIENCE`` go on without it: a stuck Neovim must stop nobody.
-
-    Raises OSError when the lock cannot be made.
-    """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    break
-                time.sleep(0.02)
-            except OSError:  # a file system without locks
-                break
-        yield
-    finally:
-        os.close(handle)

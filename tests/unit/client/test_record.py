@@ -14,7 +14,7 @@ import anyio.lowlevel
 import msgspec
 import pytest
 
-from acp_nvim.client import record
+from acp_nvim.client import own_file, record
 from acp_nvim.client.record import Record, Used
 
 pytestmark = pytest.mark.anyio
@@ -129,12 +129,12 @@ async def test_the_file_is_never_larger_than_what_is_read(
 
 
 def test_a_lock_that_is_held_for_ever_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "PATIENCE", 0.05)
+    monkeypatch.setattr(own_file, "PATIENCE", 0.05)
     path = tmp_path / "sessions.lock"
-    with record._alone(path), ThreadPoolExecutor() as pool:
+    with own_file.alone(path), ThreadPoolExecutor() as pool:
 
         def enter() -> bool:
-            with record._alone(path):
+            with own_file.alone(path):
                 return True
 
         assert pool.submit(enter).result(timeout=10)

@@ -1,0 +1,50 @@
+"""Files of ours that several Neovims write: a lock for the time of a change, and no half-written file."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: Seconds to wait for another Neovim that writes the file.
+PATIENCE = 2.0
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a lock, a file of its own. After ``PATIENCE`` go on without it: a stuck Neovim must stop nobody.
+
+    Raises OSError when the lock cannot be made.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.02)
+            except OSError:  # a file system without locks
+                break
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file by one that is the user's alone (0600). Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
