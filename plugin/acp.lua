@@ -45,6 +45,11 @@ command('AcpQueue', 'queue', {
   desc = 'Change, order, drop or send at once what is queued',
 })
 command('AcpFork', 'fork', { nargs = '*', desc = 'Ask something beside, in a session that knows this chat' })
+command('AcpHistory', 'history', {
+  nargs = '*',
+  bang = true,
+  desc = 'Choose a prompt that was sent in this folder; !: forget them all',
+})
 command('AcpCancel', 'cancel', { bang = true, desc = "Cancel the agent's turn" })
 command(
   'AcpFollow',
@@ -95,6 +100,9 @@ plug('cancel', function()
 end)
 plug('queue', function()
   require('acp.commands').queue({ args = '' })
+end)
+plug('history', function()
+  require('acp.commands').history({ args = '' })
 end)
 plug('follow', function()
   require('acp.commands').follow({ args = '' })

@@ -118,6 +118,18 @@ function M.queue(args)
   tell(require('acp.chat.queue_command').run(args.args))
 end
 
+---@param args {args: string, bang?: boolean}
+function M.history(args)
+  local chat = require('acp.chat').current()
+  if not chat then
+    return tell(nil, 'there is no chat; :AcpChat opens one')
+  end
+  if args.bang then
+    return require('acp.chat.history').clear(chat.cwd)
+  end
+  tell(require('acp.chat.history').pick(chat, args.args))
+end
+
 ---@param args {args: string}
 function M.follow(args)
   tell(require('acp.follow').command(vim.trim(args.args)))

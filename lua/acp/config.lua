@@ -33,6 +33,7 @@ local M = {}
 ---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false}
 ---@field sessions {remember: boolean}
+---@field history {remember: boolean}
 ---@field icons 'auto'|'unicode'|'ascii'|table<string, any>
 ---@field keymaps table<string, table<string, string|string[]|false>|false>
 
@@ -52,6 +53,7 @@ local function defaults()
     },
     notify = { question = 'float' },
     sessions = { remember = true },
+    history = { remember = true },
     icons = 'auto',
     keymaps = vim.deepcopy(require('acp.chat.keymaps')),
   }

@@ -43,6 +43,7 @@ local passive = {
   close = true,
   cancel = true,
   queued = true,
+  history = true,
   answer = true,
   shown = true,
   follow = true,

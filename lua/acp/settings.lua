@@ -323,6 +323,7 @@ function M.check(settings)
     files = record({ protected = strings, write_autocmds = of('boolean', 'true or false') }),
     notify = record({ question = one_of('float', 'notify', 'bell', false) }),
     sessions = record({ remember = of('boolean', 'true or false') }),
+    history = record({ remember = of('boolean', 'true or false') }),
     icons = icons,
     keymaps = keymaps(),
   })(settings, '', problems)

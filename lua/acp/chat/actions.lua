@@ -256,6 +256,13 @@ M.all = {
         require('acp.chat.prompt').walk(chat, vim.v.count1)
       end,
     },
+    history = {
+      desc = 'choose one of the older prompts of this folder',
+      modes = { 'n' },
+      run = function()
+        require('acp.commands').history({ args = '' })
+      end,
+    },
     queue = {
       desc = 'the queue: change, order, send at once, take out',
       modes = { 'n' },
@@ -374,6 +381,7 @@ M.order = {
     'send_normal',
     'previous',
     'next',
+    'history',
     'queue',
     'write_unsaved',
     'attach_unsaved',

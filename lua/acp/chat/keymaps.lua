@@ -22,6 +22,7 @@ return {
     previous = '[[',
     next = ']]',
     queue = '<LocalLeader>q',
+    history = '<LocalLeader>h',
     write_unsaved = '<LocalLeader>w',
     attach_unsaved = '<LocalLeader>u',
     paste_image = '<LocalLeader>p',

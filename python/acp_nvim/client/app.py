@@ -37,6 +37,7 @@ from .contents import Contents
 from .diffs import Diffs
 from .earlier import Earlier, remembers
 from .forms import Forms
+from .history import History, keeps
 from .items import Items
 from .login import Logins
 from .login_terminal import LoginTerminals
@@ -131,6 +132,14 @@ class App:
         self._store.subscribe(self._earlier.on_event)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn, self._earlier)
         self._items = Items(editor, self._registry, spawn)
+        self._history = History(
+            Path(hello.state) / "acp.nvim",
+            editor,
+            self._secrets,
+            spawn,
+            self._warn,
+            lambda: keeps(self._settings),
+        )
         self._queued = Queued(self._registry, self._announcer, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._mentions = Mentions(editor, self._registry, self._spawner, spawn, self._services.cache)
@@ -158,6 +167,8 @@ class App:
         self._on("queued", payloads.ChangeQueued, self._queued.change)
         self._on("mentions", payloads.Mentions, self._mentions.ask)
         self._on("paste_image", payloads.PasteImage, self._mentions.paste)
+        self._on("history", payloads.OfFolder, self._history.tell)
+        self._on("history_forget", payloads.OfFolder, self._history.forget)
         self._on("cancel", payloads.Cancel, self._cancel)
         self._on("answer", payloads.Answer, lambda request: self._spawn(self._answer, request))
         self._on("form", payloads.FillForm, self._forms.form)
@@ -197,7 +208,13 @@ class App:
             request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
         )
         wiring = Wiring(
-            self._store, self._frames, self._announcer, self._logins, self._earlier, self._mentions
+            self._store,
+            self._frames,
+            self._announcer,
+            self._logins,
+            self._earlier,
+            self._mentions,
+            self._history,
         )
         chat = Chat(request.chat, session, connection, transcript, wiring)
         chat.tell.reopened = request.first_block > 1
@@ -214,6 +231,7 @@ class App:
         self._announcer.add(chat)
         self._store.gate(session, partial(self._frames.room, request.chat))
         self._follow.switch(request.chat, session, request.follow)
+        self._history.tell(payloads.OfFolder(request.cwd))
         self._spawn(chat.start)
         self._spawn(chat.queue.work)
 

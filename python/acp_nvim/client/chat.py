@@ -21,6 +21,7 @@ from acp_nvim.view.transcript import Transcript
 from .announce import Announcer
 from .connection import Connection
 from .earlier import Earlier
+from .history import History
 from .opening import How, Old, forget, gone, open_session
 from .queue import Queue
 from .stall import Stall
@@ -48,6 +49,7 @@ class Wiring:
     logins: Logins
     earlier: Earlier
     mentions: Mentions
+    history: History
 
 
 @dataclass(slots=True, eq=False)

@@ -239,6 +239,12 @@ class OfChat(msgspec.Struct):
     chat: int
 
 
+class OfFolder(msgspec.Struct):
+    """A message about the prompts that were sent in a folder."""
+
+    cwd: str
+
+
 class SwitchFollow(msgspec.Struct):
     """The user turns follow on or off in a chat."""
 

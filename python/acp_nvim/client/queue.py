@@ -162,6 +162,8 @@ class Queue:
         over = self.over = anyio.Event()
         self._sending = True
         store.apply(session, TurnStarted(tuple(shown), tuple(blocks)))
+        if not prompt.goes_on:
+            chat.wiring.history.sent(session.cwd, prompt.text)
         turn = session.turns[-1]
         for each in self._prompts:
             each.waited = True

@@ -31,6 +31,7 @@ async def steer(chat: Chat, agent: Agent, prompt: Prompt) -> None:
     queue, name = chat.queue, chat.session.agent
     if outcome in ("taken", "turn"):
         queue.forget(prompt)
+        chat.wiring.history.sent(chat.session.cwd, prompt.text)
         if outcome == "turn":
             chat.tell.note("info", f"{name} works at this by itself: it does not say when it is done")
     elif queue.waiting(prompt.id) is prompt:
