@@ -38,7 +38,7 @@ install: ## the plugin's own Python environment, where Neovim looks for it (as :
 test: $(READY) ## all tests but those with real agents
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-test-long: $(READY) ## the tests that take minutes: 100,000 generated messages and as many broken ones
+test-long: $(READY) ## the tests that take minutes: 100,000 generated messages of each protocol, and as many broken ones
 	$(BIN)/python -m pytest --long -m long $(ARGS) tests/conformance
 
 conformance: $(READY) ## tests/conformance/acp_v1.md, acp_v2.md, aap_v3.md: which tests hold which requirement

@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import anyio
 import anyio.lowlevel
 from tests.replay.compact import session_text
-from tests.unit.protocol.acp_v1.bench import Bench, connected
+from tests.unit.protocol.acp_v1 import bench as bench_v1
+from tests.unit.protocol.acp_v1.bench import BenchOf
+from tests.unit.protocol.acp_v2 import bench as bench_v2
 from tests.unit.view.buffer import Buffer
 
 from acp_nvim.session.entities import Item, Session
 from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
+from acp_nvim.session.store import Store
 from acp_nvim.transport.lines import LineDecoder
 from acp_nvim.view.details import details_of
 from acp_nvim.view.icons import UNICODE
@@ -29,7 +33,7 @@ from acp_nvim.view.questions import describe
 from acp_nvim.view.status import Status
 from acp_nvim.view.transcript import Transcript
 
-from .definitions import STABLE, UNSTABLE, Json, Schema, errors
+from .definitions import STABLE, STABLE_V2, UNSTABLE, UNSTABLE_V2, Json, Schema, errors
 from .mutate import MUTATIONS, dumps
 from .sample import Maker
 
@@ -37,9 +41,44 @@ VALID, BROKEN = "valid", "other"  # remote ids of the two sessions
 KEPT = "/kept/a.py"  # a file only valid requests read
 TERMINAL = "t1"
 STEPS = 1000  # of the event loop, for an answer
-HELLO: Json = {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": True}}}
+Bench = BenchOf[Any]
 
 NOT_FOUND, NO_METHOD, BAD_PARAMS, BAD_JSON = -32002, -32601, -32602, -32700
+
+
+@dataclass(frozen=True)
+class Version:
+    """What is particular to one version of the protocol. ``update`` names the message of updates."""
+
+    schema: Schema
+    unstable: Schema
+    update: str
+    hello: Json
+    connected: Callable[[], AbstractAsyncContextManager[Bench]]
+
+    def ends(self, bench: Bench, prompt: Json) -> None:
+        """The agent takes the prompt, and ends the turn."""
+        if isinstance(bench, bench_v2.Bench):
+            bench.transport.push({"jsonrpc": "2.0", "id": prompt["id"], "result": {"messageId": "m1"}})
+            bench.says(bench_v2.state("running"), bench_v2.idle(), to=VALID)
+        else:
+            bench.ends(prompt)
+
+
+V1 = Version(
+    STABLE,
+    UNSTABLE,
+    "SessionNotification",
+    {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": True}}},
+    bench_v1.connected,
+)
+V2 = Version(
+    STABLE_V2,
+    UNSTABLE_V2,
+    "UpdateSessionNotification",
+    {**bench_v2.HELLO, "capabilities": {"session": {"prompt": {"image": {}}}}},
+    bench_v2.connected,
+)
 
 
 class Line(NamedTuple):
@@ -52,11 +91,11 @@ class Line(NamedTuple):
     method: str = ""
 
 
-def stream(seed: str, count: int) -> list[Line]:
+def stream(version: Version, seed: str, count: int) -> list[Line]:
     """So many valid lines, and as many broken ones among them."""
     chance = random.Random(seed)
-    lines = [valid(chance, number) for number in range(count)]
-    lines += [broken(chance, number) for number in range(count)]
+    lines = [valid(version, chance, number) for number in range(count)]
+    lines += [broken(version, chance, number) for number in range(count)]
     # The valid ones stay in order: it matters to what comes of them.
     places = sorted(chance.sample(range(2 * count), count))
     mixed: list[Line] = [line for line in lines if not line.valid]
@@ -65,11 +104,11 @@ def stream(seed: str, count: int) -> list[Line]:
     return mixed
 
 
-def message(schema: Schema, chance: random.Random, session: str, ident: str | int) -> Json:
-    """A valid message for a session."""
+def message(version: Version, schema: Schema, chance: random.Random, session: str, ident: str | int) -> Json:
+    """A valid message for a session, of a stable or unstable schema."""
     maker = Maker(schema, chance)
     if chance.randrange(3):
-        params = maker.make("SessionNotification")
+        params = maker.make(version.update)
         params["sessionId"] = session
         return {"jsonrpc": "2.0", "method": "session/update", "params": params}
     if chance.randrange(10) == 0:
@@ -88,23 +127,23 @@ def message(schema: Schema, chance: random.Random, session: str, ident: str | in
     return {"jsonrpc": "2.0", "id": ident, "method": schema.method(name), "params": params}
 
 
-def valid(chance: random.Random, number: int) -> Line:
-    made = message(STABLE, chance, VALID, chance.choice((f"v{number}", 5_000_000 + number)))
+def valid(version: Version, chance: random.Random, number: int) -> Line:
+    made = message(version, version.schema, chance, VALID, chance.choice((f"v{number}", 5_000_000 + number)))
     if "id" not in made:
         return Line(dumps(made), True)
-    return Line(dumps(made), True, made["id"], codes_of(made), made["method"])
+    return Line(dumps(made), True, made["id"], codes_of(version, made), made["method"])
 
 
-def broken(chance: random.Random, number: int) -> Line:
+def broken(version: Version, chance: random.Random, number: int) -> Line:
     own = f"b{number}b{number}"  # so that a flipped bit does not make it another one's
-    made = message(chance.choice((STABLE, UNSTABLE)), chance, BROKEN, own)
+    made = message(version, chance.choice((version.schema, version.unstable)), chance, BROKEN, own)
     data = chance.choice(MUTATIONS)(made, chance).replace(b"\n", b" ")
     read = reading(data)
     if read is None or "method" not in read or "id" not in read:
         return Line(data, False)
     if read["id"] != own:
         return Line(data, False)  # perhaps no id any more
-    return Line(data, False, own, codes_of(read), str(read["method"]))
+    return Line(data, False, own, codes_of(version, read), str(read["method"]))
 
 
 def reading(data: bytes) -> Json | None:
@@ -123,10 +162,10 @@ def _finite(digits: str) -> float | None:
     return value if math.isfinite(value := float(digits)) else None
 
 
-def codes_of(read: Json) -> frozenset[int]:
+def codes_of(version: Version, read: Json) -> frozenset[int]:
     """What a request may be answered with, by the schema and the little that is known of its world."""
     method, params = read["method"], read.get("params")
-    name = STABLE.name("client", method, "Request")
+    name = version.schema.name("client", method, "Request")
     if name is None:
         return frozenset((NO_METHOD,))
     params = {} if params is None else params
@@ -135,7 +174,7 @@ def codes_of(read: Json) -> frozenset[int]:
     mode = params.get("mode") if isinstance(params, dict) else None
     if isinstance(mode, str) and mode not in ("form", "url"):
         return frozenset((BAD_PARAMS,))  # whatever else it says (V1-198)
-    if not STABLE.lenient(name).is_valid(params):
+    if not version.schema.lenient(name).is_valid(params):
         return frozenset((BAD_PARAMS,))
     if params.get("sessionId") is None:  # an elicitation for a request of ours: is there such a one?
         return frozenset((0, BAD_PARAMS))
@@ -172,13 +211,13 @@ def _depth(tree: Any) -> int:
 class View:
     """What a user would see of a session."""
 
-    def __init__(self, bench: Bench, session: Session) -> None:
+    def __init__(self, store: Store, session: Session) -> None:
         self.session = session
         self.transcript = Transcript(1, session, label="robo", home="/home/me")
         self.buffer = Buffer()
         self.status = Status()
         self.events: list[str] = []
-        bench.store.subscribe(self._saw)
+        store.subscribe(self._saw)
 
     def _saw(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
         if session is not self.session:
@@ -209,8 +248,8 @@ class Stage:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.valid = View(bench, bench.session)
-        self.other = View(bench, bench.new_session("o", "/ws"))
+        self.valid = View(bench.store, bench.session)
+        self.other = View(bench.store, bench.new_session("o", "/ws"))
         bench.files.texts[KEPT] = "text"
         bench.terminals.ends.set()
         bench.store.subscribe(self._saw)
@@ -234,9 +273,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged() -> AsyncIterator[Stage]:
-    async with connected() as bench:
-        await bench.open(HELLO, {"sessionId": VALID})
+async def staged(version: Version) -> AsyncIterator[Stage]:
+    async with version.connected() as bench:
+        await bench.open(version.hello, {"sessionId": VALID})
         stage = Stage(bench)
         async with anyio.create_task_group() as group:
             group.start_soon(bench.answers, "session/new", {"sessionId": BROKEN})
@@ -244,9 +283,9 @@ async def staged() -> AsyncIterator[Stage]:
         yield stage
 
 
-async def play(lines: Sequence[Line], chance: random.Random) -> tuple[Stage, list[str]]:
+async def play(version: Version, lines: Sequence[Line], chance: random.Random) -> tuple[Stage, list[str]]:
     """Feed lines while a turn runs; the stage, and what went wrong with it and with the answers."""
-    async with staged() as stage:
+    async with staged(version) as stage:
         bench = stage.bench
         async with bench.turn():
             prompt = await bench.asked("session/prompt")
@@ -254,8 +293,8 @@ async def play(lines: Sequence[Line], chance: random.Random) -> tuple[Stage, lis
             stage.feed(lines, chance)
             await bench.settle()
             await _answered(lines, bench)
-            problems = [*_answers(lines, bench.sent[before:]), *_faults(bench)]
-            bench.ends(prompt)
+            problems = [*_answers(version, lines, bench.sent[before:]), *_faults(bench)]
+            version.ends(bench, prompt)
     stage.valid.everything()
     stage.other.everything()
     return stage, problems
@@ -270,7 +309,7 @@ async def _answered(lines: Sequence[Line], bench: Bench) -> None:
         await anyio.lowlevel.checkpoint()
 
 
-def _answers(lines: Sequence[Line], sent: Sequence[Json]) -> Iterator[str]:
+def _answers(version: Version, lines: Sequence[Line], sent: Sequence[Json]) -> Iterator[str]:
     """Each request was answered once, and rightly."""
     answers: dict[Any, list[Json]] = {}
     for each in sent:
@@ -283,8 +322,8 @@ def _answers(lines: Sequence[Line], sent: Sequence[Json]) -> Iterator[str]:
         if len(codes) != 1 or codes[0] not in line.codes:
             yield f"answered {codes}, not once {set(line.codes)}: {line.data[:3000]!r}"
         elif "result" in got[0]:
-            name = STABLE.name("client", line.method, "Response") or ""
-            yield from errors(STABLE.closed(name), got[0]["result"])
+            name = version.schema.name("client", line.method, "Response") or ""
+            yield from errors(version.schema.closed(name), got[0]["result"])
     answers.pop("ping1", None)
     unasked = sum(len(each) for each in answers.values())
     if unasked > sum(1 for line in lines if not line.valid and line.id is None):
