@@ -521,6 +521,16 @@ def breaks(after: bytes = b"") -> Fault:
     return fault
 
 
+def takes_and_breaks(server: AapServer) -> Fault:
+    """A fault: the turn's message is taken, but the connection breaks off before an answer begins."""
+
+    async def fault(request: Request, response: Response) -> None:
+        server.kept.history.extend(json.loads(request.body)["messages"])
+        response.writer.transport.abort()
+
+    return fault
+
+
 def hangs() -> Fault:
     """A fault: nothing comes, ever."""
 

@@ -9,20 +9,18 @@ import pytest
 from tests.agents.aap_server import (
     AapServer,
     Call,
-    Cut,
     Hold,
     Kept,
     Quirks,
     Step,
     answers,
-    breaks,
     text,
     thinking,
 )
 from tests.nvim.aap_kit import KEY, chatting, remote
 from tests.nvim.cases.kit import PASSIVE, WATCH
 from tests.nvim.sessions_kit import Desk
-from tests.nvim.trouble import BACK, Chat, open_chat
+from tests.nvim.trouble import Chat, open_chat
 from tests.plugin import StartScreen, eventually
 
 SEARCH = Call("1", "search", {"query": "cats"})
@@ -206,51 +204,6 @@ def test_a_restart_ends_a_turn_that_hangs(start_screen: StartScreen) -> None:
         chat.works("more")
 
 
-TROUBLE = [
-    pytest.param(
-        answers(413, b'{"error": "too big"}'),
-        ["this is too much for the server (413 Request Entity Too Large: too big)", "send less context"],
-        id="413",
-    ),
-    pytest.param(
-        answers(429, b"", retry_after="7"),
-        ["the server is busy (429 Too Many Requests)", "send again in 7 s"],
-        id="429",
-    ),
-    pytest.param(answers(500), ["the server failed (500 Internal Server Error)"], id="500"),
-    pytest.param(
-        answers(401, b'{"error": "expired"}'),
-        ["not logged in", "the server wants a key (401 Unauthorized: expired)", "agents.x.api_key_env"],
-        id="401",
-    ),
-    pytest.param(breaks(), ["the connection broke off", "send again"], id="no answer"),
-]
-
-
-@pytest.mark.req("AAP-75", "AAP-77", "AAP-51")
-@pytest.mark.parametrize(("fault", "said"), TROUBLE)
-def test_a_prompt_that_fails_comes_back(start_screen: StartScreen, fault: Any, said: list[str]) -> None:
-    server = AapServer([[text("fine")]])
-    with chatting(start_screen, server) as chat:
-        server.fail("POST turns", fault)
-        chat.submit("my words")
-        chat.until(*said)
-        chat.until_prompt("my words")
-        assert len(chat.troubles) == 1
-        chat.quiet()
-        chat.works()  # what is back in the prompt can be sent
-
-
-@pytest.mark.req("AAP-51")
-def test_a_stream_that_breaks_off_keeps_what_came(start_screen: StartScreen) -> None:
-    server = AapServer([[text("half an answer"), Cut()], [text("the rest")]])
-    with chatting(start_screen, server) as chat:
-        chat.submit("go")
-        chat.until("half an answer", "✗ error: the connection broke off in the middle of the answer")
-        assert chat.prompt == ""
-        chat.works("go on")
-
-
 @pytest.mark.req("AAP-50")
 def test_a_stream_that_ends_without_a_word(start_screen: StartScreen) -> None:
     """C26."""
@@ -259,62 +212,6 @@ def test_a_stream_that_ends_without_a_word(start_screen: StartScreen) -> None:
         chat.submit("go")
         chat.until("café", "broken off: the answer ended without a word of x that it is done")
         assert "── done" not in chat.text
-
-
-@pytest.mark.req("AAP-51")
-def test_a_server_that_is_gone_and_comes_back(start_screen: StartScreen) -> None:
-    first = AapServer([[text("one")]])
-    with chatting(start_screen, first) as chat:
-        chat.works("hi")
-        port = int(first.url.rsplit(":", 1)[1].split("/")[0])
-        kept = first.sessions
-    chat.submit("more")
-    chat.until("nothing listens there", "start the server, or correct agents.x.url; then send again")
-    chat.until_prompt("more")
-    with AapServer([[text("two")]], port=port) as second:
-        second.sessions.update(kept)
-        chat.works()
-        assert len(second.turns) == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        pytest.param({"url": None}, ["agents.x.url is not set"], id="no url"),
-        pytest.param(
-            {"url": "http://agent.example/v1"},
-            ["is not encrypted", "use https:// in agents.x.url, or a tunnel"],
-            id="plain",
-        ),
-        pytest.param({"url": "http://127.0.0.1:9"}, ["x cannot be used", "nothing listens there"], id="down"),
-        pytest.param(
-            {"api_key_env": "NO_SUCH_KEY"}, ["$NO_SUCH_KEY is not set: it holds the key"], id="no key"
-        ),
-        pytest.param({"agent": "other"}, ["the server has no agent other; it has: helper"], id="agent"),
-    ],
-)
-@pytest.mark.req("AAP-78", "AAP-01", "AAP-07")
-def test_what_is_wrong_with_the_settings(
-    start_screen: StartScreen, settings: dict[str, Any], said: list[str]
-) -> None:
-    with AapServer([[text("ok")]]) as server:
-        given = {name: value for name, value in remote(server, **settings).items() if value is not None}
-        chat = open_chat(start_screen, given)
-        chat.until(*said)
-        assert len(chat.troubles) == 1
-        chat.submit("words")
-        chat.until_prompt("words")
-
-
-@pytest.mark.req("AAP-76")
-def test_a_wrong_key(start_screen: StartScreen) -> None:
-    with AapServer(key="right-key-1") as server:
-        chat = open_chat(start_screen, remote(server, api_key_env="AAP_KEY", env={"AAP_KEY": "wrong-key-1"}))
-        chat.type("words")
-        chat.submit()
-        chat.until("the server does not accept the key", "$AAP_KEY", BACK)
-        chat.until_prompt("words")
-        assert server.seen("POST sessions") == []
 
 
 def test_there_is_no_login_but_the_key(start_screen: StartScreen) -> None:

@@ -116,7 +116,9 @@ def _error(drawn: Drawn, stop: str, failure: Failure, look: Look) -> None:
             title += f" ({failure.code})"
     drawn.put((f"{look.icons.failed} {title}", "AcpError"))
     body = Lines()
-    given_back = failure.unsent and failure.kind != "auth"  # with a login it is sent again
+    # With a login it is sent again; where there is none, the remedy is another one.
+    logs_in = failure.kind == "auth" and failure.remedy in (None, ":AcpLogin")
+    given_back = failure.unsent and not logs_in
     for line in failure_lines(failure, look.agent, lost=stop == "lost", given_back=given_back):
         put_remedy(body, line)
     drawn.put_body(body, "output", look.icons)

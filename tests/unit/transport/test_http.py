@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 from tests.agents.aap_server import AapServer, Hold, answers, breaks, hangs, text
+from tests.agents.aap_tls import self_signed
 from tests.plugin import eventually
 
 from acp_nvim.transport import http
@@ -181,17 +180,7 @@ async def test_no_proxy_to_this_machine(server: AapServer, monkeypatch: pytest.M
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
-    """One that only its own file vouches for, and what a server needs to use it."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl")
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files]
-    subprocess.run(command, check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    return certificate, context
+    return self_signed(tmp_path)
 
 
 @pytest.mark.req("AAP-78")

@@ -125,6 +125,7 @@ class Aap:
                 self._open(link)
                 return None
             found = await self._server.history(remote_id, kind)
+            link.said = history.last_said(found)
         if not session.blank:  # what stands there is more than what may be a summary (AAP-72, AAP-74)
             link.owed = history.unanswered(found, link)
             self._open(link)

@@ -65,6 +65,11 @@ def unanswered(history: Sequence[wire.HistoryMessage], link: Link) -> list[Call]
     ]
 
 
+def last_said(history: Sequence[wire.HistoryMessage]) -> wire.Content | None:
+    """The user's last message."""
+    return next((each.content for each in reversed(history) if isinstance(each, wire.UserMessage)), None)
+
+
 def fill(
     history: Sequence[wire.HistoryMessage], link: Link, sink: Sink, rows: set[str] | None = None
 ) -> None:

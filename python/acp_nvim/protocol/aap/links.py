@@ -10,6 +10,7 @@ import anyio
 
 from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.entities import Session
+from acp_nvim.wire.aap.messages import Content
 from acp_nvim.wire.aap.meta import AgentInfo as ServedAgent
 from acp_nvim.wire.aap.meta import ServerToolRef, ToolSpec
 from acp_nvim.wire.aap.requests import TurnMessage
@@ -45,6 +46,7 @@ class Link:
     answers: dict[str, TurnMessage] = field(default_factory=dict)  # to these, when they did not get there
     cancelled: bool = False  # the user does not want to be asked about these any more
     stale: bool = False  # the server's history may be other than we think
+    said: Content | None = None  # what the user said last, as far as is known
     fresh: bool = False  # we have created it, and nothing was said in it
     rows: dict[str, str] = field(default_factory=dict)  # the newest row of a call's id
     done: set[str] = field(default_factory=set)  # rows that have a result

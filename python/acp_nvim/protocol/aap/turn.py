@@ -16,7 +16,7 @@ from acp_nvim.transport.errors import HttpFailedError, LineTooLongError
 from acp_nvim.transport.http import Streamed
 from acp_nvim.transport.sse import SseDecoder
 from acp_nvim.wire.aap import codecs
-from acp_nvim.wire.aap.messages import ToolMessage, ToolPermissionMessage
+from acp_nvim.wire.aap.messages import ToolMessage, ToolPermissionMessage, UserMessage
 from acp_nvim.wire.aap.meta import Capabilities, Stream
 from acp_nvim.wire.aap.requests import AgentChange, NewTurn, TurnMessage
 from acp_nvim.wire.tolerant import WireError
@@ -109,7 +109,8 @@ class Turn:
             calls = reading.open
             if reading.stop != "tool_use" and (reading.over or not calls):
                 # A stream that ends in peace without a reason: as the SDK's server does it (AAP-50).
-                error = _failed() if reading.stop == "error" else None
+                why = self._server.complaint(reading.complaint) or _failed()
+                error = why if reading.stop == "error" else None
                 return End(reading.stop if reading.over else "end_turn", error, confirmed=reading.over)
             if not calls:
                 return End("end_turn", confirmed=reading.over)  # AAP-53
@@ -125,7 +126,7 @@ class Turn:
         request = self._request(messages)
         reading = Reading(link, self._sink, self._server)
         link.stale = True  # until the answer is complete, nobody knows what the server makes of it
-        async with self._turn(request) as streamed:
+        async with self._turn(request, asked=bool(said)) as streamed:
             self._taken(request)
             if said:
                 self.reached = True
@@ -145,15 +146,36 @@ class Turn:
         return reading
 
     @asynccontextmanager
-    async def _turn(self, request: NewTurn) -> AsyncIterator[Streamed]:
-        """A refused post has changed nothing."""
+    async def _turn(self, request: NewTurn, *, asked: bool) -> AsyncIterator[Streamed]:
+        """A refused post has changed nothing. ``asked``: it has the user's words."""
         try:
             async with self._server.turn(self._link.remote_id, request) as streamed:
+                if streamed.answer.content_type == "text/html":  # of something between us and the server
+                    raise AgentError(self._no_answer("text/html"))
                 yield streamed
         except AgentError as error:
             if error.failure.code is not None:
                 self._link.stale = False
+            elif asked and not self.reached and _is_cut(error) and await self._has(request):
+                self.reached = True
+                raise AgentError(self._only_words()) from error
             raise
+
+    async def _has(self, request: NewTurn) -> bool:
+        """Whether the server has the user's words although its answer did not begin: sent again they would
+        be there twice. That cannot be told of words that are the same as those before.
+        """
+        (message,) = request.messages
+        words = message.content if isinstance(message, UserMessage) else None
+        kind = history.kind_of(self._link.served.capabilities)
+        if kind is None or words == self._link.said:
+            return False
+        with anyio.move_on_after(HISTORY_PATIENCE):
+            try:
+                return history.last_said(await self._server.history(self._link.remote_id, kind)) == words
+            except AgentError as error:
+                self._server.note(f"no history: {error.failure.message}")
+        return False
 
     async def _read(self, streamed: Streamed, reading: Reading) -> None:
         kind = streamed.answer.content_type
@@ -174,9 +196,7 @@ class Turn:
         try:
             reading.whole(self._server.decode(body, codecs.TURN))
         except WireError as error:
-            said = f"the answer to the prompt is not AAP ({kind or 'it has no type'})"
-            remedy = f"is {self._server.place.setting}.url right? :AcpTrace has the answer"
-            raise AgentError(Failure(said, remedy=remedy)) from error
+            raise AgentError(self._no_answer(kind)) from error
 
     def _request(self, messages: Sequence[TurnMessage]) -> NewTurn:
         """With what has changed since the last, and nothing else (AAP-24)."""
@@ -195,6 +215,9 @@ class Turn:
         """The server has taken the post: what it was told need not be told again."""
         link = self._link
         link.owed, link.answers, link.cancelled, link.fresh = [], {}, False, False
+        for message in request.messages:
+            if isinstance(message, UserMessage):
+                link.said = message.content
         if request.agent is not None and request.agent.tools is not None:
             link.sent_tools = {each.name: "trust" if each.trust else "ask" for each in request.agent.tools}
             link.sent_tools |= {name: how for name, how in link.tools.items() if how == "off"}
@@ -269,7 +292,18 @@ class Turn:
             else:
                 history.fill(found, link, self._sink)
                 link.owed = history.unanswered(found, link)
+                link.said = history.last_said(found)
         link.stale = False
+
+    def _no_answer(self, kind: str) -> Failure:
+        """``kind`` is the type of what came instead."""
+        said = f"the answer to the prompt is not AAP ({kind or 'it has no type'})"
+        return Failure(said, remedy=f"is {self._server.place.setting}.url right? :AcpTrace has the answer")
+
+    def _only_words(self) -> Failure:
+        message = "the connection broke off before an answer came, but the server has your prompt"
+        remedy = ":AcpSessions loads what it has made of it; what you send now comes after it"
+        return Failure(message, kind="transport", remedy=remedy)
 
     def _broken(self, error: HttpFailedError) -> Failure:
         """It broke off in the middle. Nothing is sent again by itself: the turn may have run (AAP-51)."""
@@ -279,6 +313,11 @@ class Turn:
         loads = history.kind_of(self._link.served.capabilities) is not None
         remedy = "what came is kept; :AcpSessions loads what the server has" if loads else "what came is kept"
         return replace(failure, message="the connection broke off in the middle of the answer", remedy=remedy)
+
+
+def _is_cut(error: AgentError) -> bool:
+    """Whether nobody knows how far the post has got."""
+    return isinstance(error.__cause__, HttpFailedError) and error.__cause__.cause == "cut"
 
 
 def _failed() -> Failure:

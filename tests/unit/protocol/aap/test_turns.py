@@ -15,6 +15,7 @@ from tests.agents.aap_server import (
     Stop,
     answers,
     breaks,
+    takes_and_breaks,
     text,
     thinking,
 )
@@ -379,6 +380,51 @@ async def test_a_post_without_an_answer_is_not_repeated() -> None:
         assert turn.error.message == f"{bench.server.url}: the connection broke off"
         assert turn.error.unsent
         assert len(bench.server.turns) == 1
+
+
+@pytest.mark.req("AAP-51")
+async def test_a_post_without_an_answer_may_have_arrived() -> None:
+    """Then the user does not get the words back, who would send them twice."""
+    async with opened() as bench:
+        bench.server.fail("POST turns", takes_and_breaks(bench.server))
+        turn = await bench.prompt("my words")
+        assert turn.error is not None
+        assert not turn.error.unsent
+        assert turn.error.message.endswith("before an answer came, but the server has your prompt")
+        await bench.prompt("go on")
+        assert [each["content"] for each in bench.server.kept.history[:2]] == ["my words", "go on"]
+
+        bench.server.fail("POST turns", breaks())  # the same words again: nobody can tell
+        turn = await bench.prompt("go on")
+        assert turn.error is not None
+        assert turn.error.unsent
+
+        bench.server.fail("POST turns", breaks())
+        bench.server.fail("GET history", answers(500))
+        turn = await bench.prompt("new words")
+        assert turn.error is not None
+        assert turn.error.unsent
+
+
+@pytest.mark.req("AAP-43", "AAP-75")
+async def test_a_page_is_not_the_servers_answer() -> None:
+    """A login page of a network, say: the server has got nothing."""
+    async with opened() as bench:
+        bench.server.fail("POST turns", answers(200, b"<html>", "text/html"))
+        turn = await bench.prompt()
+        assert turn.error is not None
+        assert turn.error.message == "the answer to the prompt is not AAP (text/html)"
+        assert turn.error.unsent
+        assert (await bench.prompt()).stop == "end_turn"
+
+
+@pytest.mark.req("AAP-42", "AAP-49")
+async def test_a_model_that_fails_with_words() -> None:
+    script: list[Step] = [[text("half"), Raw(b"event: error\ndata: the model is gone\n\n"), Fail()]]
+    async with opened(script) as bench:
+        turn = await bench.prompt()
+        assert turn.error is not None
+        assert turn.error.message == "the server failed: the model is gone"
 
 
 @pytest.mark.req("AAP-52")
