@@ -31,7 +31,7 @@ local M = {}
 ---@field terminal {layout: 'split'|'tab'}
 ---@field chat {position: string, width: number}
 ---@field files {protected: string[], write_autocmds: boolean}
----@field notify {question: 'float'|'notify'|'bell'|false}
+---@field notify {question: 'float'|'notify'|'bell'|false, turn_end: 'notify'|'bell'|false}
 ---@field sessions {remember: boolean}
 ---@field history {remember: boolean}
 ---@field icons 'auto'|'unicode'|'ascii'|table<string, any>
@@ -51,7 +51,7 @@ local function defaults()
       protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' },
       write_autocmds = false,
     },
-    notify = { question = 'float' },
+    notify = { question = 'float', turn_end = false },
     sessions = { remember = true },
     history = { remember = true },
     icons = 'auto',

@@ -321,7 +321,10 @@ function M.check(settings)
     terminal = record({ layout = one_of('split', 'tab') }),
     chat = record({ position = one_of('auto', 'right', 'below', 'tab'), width = share }),
     files = record({ protected = strings, write_autocmds = of('boolean', 'true or false') }),
-    notify = record({ question = one_of('float', 'notify', 'bell', false) }),
+    notify = record({
+      question = one_of('float', 'notify', 'bell', false),
+      turn_end = one_of('notify', 'bell', false),
+    }),
     sessions = record({ remember = of('boolean', 'true or false') }),
     history = record({ remember = of('boolean', 'true or false') }),
     icons = icons,

@@ -184,6 +184,7 @@ end
 ---@return acp.Chat
 function M.create(agent, cwd, config, demo, old)
   M.group = M.group or api.nvim_create_augroup('acp.chat', {})
+  require('acp.notices').start()
   require('acp.chat.restored').wipe()
   repeat
     count = count + 1

@@ -19,14 +19,6 @@ function M.close()
   win, shown = nil, nil
 end
 
-local function bell()
-  local belloff = vim.o.belloff
-  vim.o.belloff = ''
-  -- <Esc> in Normal mode is the way to ring that reaches every kind of user interface.
-  pcall(vim.cmd.normal, { '\27', bang = true })
-  vim.o.belloff = belloff
-end
-
 ---@param question acp.Question
 local function float(question)
   local message = require('acp.message')
@@ -81,16 +73,18 @@ function M.show(question)
     return
   end
   M.close()
-  if question.told or not how then
+  M.tell(question)
+end
+
+---Ring, or notify, once for a question, if the settings want that.
+---@param question acp.Question
+function M.tell(question)
+  local how = require('acp.config').get().notify.question
+  if question.told or not how or how == 'float' then
     return
   end
   question.told = true
-  if how == 'bell' then
-    bell()
-  else
-    local text = require('acp.message').plain(question.title) .. '  :AcpPermit'
-    vim.notify(text, vim.log.levels.INFO, { title = 'acp' })
-  end
+  require('acp.notices').tell(how, question.title .. '  :AcpPermit')
 end
 
 return M

@@ -349,6 +349,9 @@ function M.update()
   if visible or question.wanted or (now and now.entered) then
     notice.close()
     card.show(question)
+    if require('acp.notices').away() then
+      notice.tell(question)
+    end
   else
     take_down()
     notice.show(question)
