@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.peers.exercised import Exercised
+from tests.agents.peers.exercised import SCHEMAS, Exercised
 from tests.agents.peers.kit import LANGUAGES, Desk, Peer, make_peer, open_desk
 from tests.plugin import StartScreen
 
@@ -21,14 +21,24 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def exercised() -> Exercised:
-    """What the agents of all tests have used."""
-    return Exercised()
+def exercised() -> dict[int, Exercised]:
+    """What the agents of all tests have used, by the version of the protocol."""
+    return {version: Exercised(schema) for version, schema in SCHEMAS.items()}
+
+
+@pytest.fixture(scope="session")
+def ran() -> set[str]:
+    """The files whose tests have run."""
+    return set()
 
 
 @pytest.fixture
 def start_peer(
-    request: pytest.FixtureRequest, language: str, tmp_path: Path, exercised: Exercised
+    request: pytest.FixtureRequest,
+    language: str,
+    tmp_path: Path,
+    exercised: dict[int, Exercised],
+    ran: set[str],
 ) -> Iterator[Callable[..., Peer]]:
     """A function that makes the agent. In the end all that its client wrote must have been ACP."""
     made: list[Peer] = []
@@ -38,9 +48,9 @@ def start_peer(
         return made[-1]
 
     yield start
-    exercised.tests.add(request.path.name)
+    ran.add(request.path.name)
     for peer in made:
-        exercised.add(peer)
+        exercised[peer.version].add(peer)
         assert peer.problems() == []
         assert peer.complaints() == []
 

@@ -1,4 +1,4 @@
-"""What of the stable protocol has passed the SDKs: its methods, and the words of its closed lists."""
+"""What of the stable protocol has passed the SDKs: its methods, and the words of its lists."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from tests.agents.peers.kit import Peer
-from tests.conformance.definitions import STABLE, Json, Side
+from tests.conformance.definitions import STABLE, STABLE_V2, Json, Schema, Side
 
 Word: TypeAlias = tuple[str, str]
 """A definition of the schema, and one of the words it lists: ``("SessionUpdate", "plan")``."""
 
 SIDES: tuple[Side, ...] = ("agent", "client", "protocol")
 REF = "#/$defs/"
+SCHEMAS = {1: STABLE, 2: STABLE_V2}
+"""By the version of the protocol."""
 
 
-def methods() -> set[str]:
+def methods(schema: Schema) -> set[str]:
     """All methods of the stable schema, of both sides."""
-    return {str(each["x-method"]) for each in STABLE.definitions.values() if "x-method" in each}
+    return {str(each["x-method"]) for each in schema.definitions.values() if "x-method" in each}
 
 
-def roots() -> list[str]:
+def roots(schema: Schema) -> list[str]:
     """The definitions of all messages, but for those that are open to any extension."""
-    return [name for name, each in STABLE.definitions.items() if "x-method" in each]
+    return [name for name, each in schema.definitions.items() if "x-method" in each]
 
 
-def words() -> set[Word]:
+def words(schema: Schema) -> set[Word]:
     """All words that stand in messages: each tag of a union and each member of an enumeration."""
     found: set[Word] = set()
     done: set[str] = set()
@@ -36,7 +38,7 @@ def words() -> set[Word]:
                 found.add((name, rule["const"]))
             if "$ref" in rule and (ref := rule["$ref"].removeprefix(REF)) not in done:
                 done.add(ref)
-                walk(STABLE.definitions[ref], ref)
+                walk(schema.definitions[ref], ref)
             for key, each in rule.items():
                 if key not in ("const", "default", "$ref"):
                     walk(each, name)
@@ -44,43 +46,45 @@ def words() -> set[Word]:
             for each in rule:
                 walk(each, name)
 
-    for root in roots():
+    for root in roots(schema):
         walk({"$ref": f"{REF}{root}"}, root)
     return found
 
 
-def words_of(definition: str, value: Any) -> Iterator[Word]:
+def words_of(schema: Schema, definition: str, value: Any) -> Iterator[Word]:
     """The words that stand in one valid message."""
-    yield from _words(STABLE.definitions[definition], value, definition)
+    yield from _words(schema, schema.definitions[definition], value, definition)
 
 
-def _words(rule: Json, value: Any, name: str) -> Iterator[Word]:
+def _words(schema: Schema, rule: Json, value: Any, name: str) -> Iterator[Word]:
     if "$ref" in rule:
         name = rule["$ref"].removeprefix(REF)
-        yield from _words(STABLE.definitions[name], value, name)
+        yield from _words(schema, schema.definitions[name], value, name)
     if "const" in rule and rule["const"] == value and isinstance(value, str):
         yield name, value
     for each in rule.get("allOf", ()):
-        yield from _words(each, value, name)
+        yield from _words(schema, each, value, name)
     for each in (*rule.get("anyOf", ()), *rule.get("oneOf", ())):
-        if _is_meant(each, value):
-            yield from _words(each, value, name)
+        if _is_meant(schema, each, value):
+            yield from _words(schema, each, value, name)
     if isinstance(value, dict):
         others = rule.get("additionalProperties")
         for key, part in value.items():
             part_rule = rule.get("properties", {}).get(key, others)
             if isinstance(part_rule, dict):
-                yield from _words(part_rule, part, name)
+                yield from _words(schema, part_rule, part, name)
     elif isinstance(value, list) and isinstance(rule.get("items"), dict):
         for part in value:
-            yield from _words(rule["items"], part, name)
+            yield from _words(schema, rule["items"], part, name)
 
 
-def _is_meant(branch: Json, value: Any) -> bool:
+def _is_meant(schema: Schema, branch: Json, value: Any) -> bool:
     """Whether a branch of a union may be the one: its tag, and what it requires, are there."""
-    if "$ref" in branch and not _is_meant(STABLE.definitions[branch["$ref"].removeprefix(REF)], value):
+    if "$ref" in branch and not _is_meant(
+        schema, schema.definitions[branch["$ref"].removeprefix(REF)], value
+    ):
         return False
-    if not all(_is_meant(each, value) for each in branch.get("allOf", ())):
+    if not all(_is_meant(schema, each, value) for each in branch.get("allOf", ())):
         return False
     if "const" in branch:
         return bool(branch["const"] == value)
@@ -93,13 +97,12 @@ def _is_meant(branch: Json, value: Any) -> bool:
 
 
 class Exercised:
-    """What the agents of all tests have used, together."""
+    """What the agents of all tests have used, together, of one version of the protocol."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
         self.methods: set[str] = set()
         self.words: set[Word] = set()
-        self.tests: set[str] = set()
-        """The files whose tests have run."""
 
     def add(self, peer: Peer) -> None:
         """Count what has passed one SDK. A request counts when it was answered with a result."""
@@ -115,9 +118,9 @@ class Exercised:
 
     def _count(self, method: str, ending: str, value: Any) -> None:
         for side in SIDES:
-            name = STABLE.name(side, method, ending)
+            name = self.schema.name(side, method, ending)
             if name is not None:
-                self.words |= set(words_of(name, value))
+                self.words |= set(words_of(self.schema, name, value))
 
 
 def missing(wanted: Iterable[Any], used: Iterable[Any]) -> list[Any]:

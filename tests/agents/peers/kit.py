@@ -16,6 +16,7 @@ from tests.plugin import Screen, StartScreen
 
 HERE = Path(__file__).parent
 LANGUAGES = ("typescript", "python")
+SECOND = "typescript, version 2"
 
 
 def installed() -> Path:
@@ -33,8 +34,13 @@ class Peer(ScriptedAgent):
     env: dict[str, str] = field(default_factory=dict)
 
     @property
+    def version(self) -> int:
+        """Of the protocol."""
+        return 2 if self.language == SECOND else 1
+
+    @property
     def command(self) -> list[str]:
-        if self.language == "typescript":
+        if self.script.suffix == ".mjs":
             return ["node", str(self.script)]
         return [str(installed() / "python/bin/python"), str(self.script)]
 
@@ -42,7 +48,7 @@ class Peer(ScriptedAgent):
     def settings(self) -> Json:
         """The SDK in its folder, the log, and what the test wants."""
         env = {"ACP_PEERS": str(installed()), "PEER_LOG": str(self.log_path), **self.env}
-        return {"command": self.command, "env": env}
+        return {"command": self.command, "env": env, "protocol": f"acp-v{self.version}"}
 
     def said(self) -> Iterator[tuple[Json, str | None]]:
         """All that the SDK has written, with the method that an answer answers."""
@@ -66,7 +72,8 @@ class Peer(ScriptedAgent):
 
 
 def make_peer(language: str, folder: Path, **env: str) -> Peer:
-    program = {"typescript": "typescript/agent.mjs", "python": "python/agent.py"}[language]
+    programs = {"typescript": "agent.mjs", "python": "agent.py", SECOND: "second.mjs"}
+    program = f"{language.partition(',')[0]}/{programs[language]}"
     return Peer(HERE / program, folder / "peer.log", language, env)
 
 

@@ -1,53 +1,16 @@
-// An agent made with the official TypeScript SDK. A prompt "do NAME" makes it do what acts.mjs has by that name.
+// An agent of version 1 made with the official TypeScript SDK (see wire.mjs). A prompt "do NAME" makes it do what
+// acts.mjs has by that name.
 //
-// ACP_PEERS   folder in which the SDK is installed
-// PEER_LOG    file for every message that passes the SDK, one JSON value a line
 // PEER_LACKS  capabilities it does without, with blanks between: load list resume
-// PEER_LOCKED file that says who is logged in; unset: no login is needed
 // PEER_MODES  set: sessions have modes, no options
 // PEER_SLOW   set: sessions are made only to be cancelled
 
-import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { acts } from './acts.mjs';
+import { locked, sdk, stream } from './wire.mjs';
 
-const installed = createRequire(join(process.env.ACP_PEERS, 'typescript', 'package.json'));
-const acp = await import(pathToFileURL(installed.resolve('@agentclientprotocol/sdk')));
+const acp = await sdk('');
 const { agent: Agent, client: Client } = acp.methods;
-
-const locked = process.env.PEER_LOCKED;
-if (process.argv.includes('--login')) {
-  console.log('Hello, who are you?');
-  writeFileSync(locked, 'terminal');
-  process.exit(0);
-}
-
-// -- what passes the SDK
-
-const log = (row) => appendFileSync(process.env.PEER_LOG, JSON.stringify(row) + '\n');
-const theirs = new Map(); // id -> method of the client's requests
-const ours = new Map();
-log({ event: 'start', pid: process.pid, argv: process.argv });
-console.error = (...words) => log({ complaint: words.map(String).join(' ') });
-
-function watch(key, asked, answers) {
-  return new TransformStream({
-    transform(message, controller) {
-      if (message.method && 'id' in message) asked.set(message.id, message.method);
-      const to = message.method ? undefined : answers.get(message.id);
-      log({ [key]: message, to });
-      controller.enqueue(message);
-    },
-  });
-}
-
-const wire = acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin));
-const written = watch('said', ours, theirs);
-written.readable.pipeTo(wire.writable);
-const stream = { readable: wire.readable.pipeThrough(watch('msg', theirs, ours)), writable: written.writable };
 
 // -- sessions
 
@@ -211,4 +174,4 @@ acp
   .onNotification(Agent.session.cancel, ({ params }) => {
     known(params.sessionId).cancelled?.abort();
   })
-  .connect(stream);
+  .connect(stream(acp));
