@@ -45,7 +45,8 @@ class CommandSubject:
 class PathSubject:
     """Our question: the agent wants to touch a file that needs the user's word.
 
-    ``op``: read or write; ``why``: outside, protected, modified (unsaved edits in the way) or other.
+    ``op``: read or write; ``why``: outside, protected, secret (by its name), ignored (by git), modified
+    (unsaved edits in the way) or other.
     ``diff``: from what the user has now to what the agent would write. With unsaved edits in the way, also
     ``base``: the text the agent has made its own from, and ``disk``: the file as it is; None: not known.
     """
@@ -116,6 +117,7 @@ class Permission:
     tool_call_id: str | None = None  # the row it stands in
     terminal_id: str | None = None  # the agent's, that it is about
     asked_by: Literal["agent", "client"] = "agent"
+    host: str = ""  # of the server that asks, where that must be seen
     state: PermissionState = "open"
     answer: str | None = None  # the option's id; None when open, cancelled or withdrawn
     by: str | None = None  # user, rule, cancel, agent, close

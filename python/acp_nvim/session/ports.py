@@ -14,6 +14,7 @@ from .entities import Failure, Session
 from .events import Event
 from .options import Option
 from .terminals import Exit
+from .tools import ClientCall, ClientTool
 
 
 class AgentError(Exception):
@@ -111,6 +112,19 @@ class Questions(Protocol):
         self, session: Session, by: str, keep: Callable[[Permission], bool] = lambda permission: False
     ) -> None:
         """Answer every open question of the session with ``cancelled`` (V1-80), but those of ``keep``."""
+
+
+class ClientTools(Protocol):
+    """Tools of ours for agents that cannot reach the user's files by themselves."""
+
+    def named(self, name: str) -> ClientTool | None:
+        """What there is to say of a tool; None: we have none of this name."""
+
+    async def run(self, session: Session, call: ClientCall) -> str:
+        """Run it, perhaps after a question, and show that in the call's row; returns what to tell the agent.
+
+        What goes wrong is told in words as well (AAP-29). Cancelling ends what it has started.
+        """
 
 
 class Agent(Protocol):

@@ -22,7 +22,13 @@ from .question import Question
 from .question_words import About, outside
 
 _WORD = re.compile(r"[^\s:,`\"']+")
-_WHY = {"outside": "outside the project", "protected": "protected", "modified": "has unsaved edits"}
+_WHY = {
+    "outside": "outside the project",
+    "protected": "protected",
+    "secret": "its name says that it holds secrets",
+    "ignored": "ignored by git",
+    "modified": "has unsaved edits",
+}
 
 
 def put_content(question: Question, about: About, permission: Permission, call: ToolCall, look: Look) -> None:

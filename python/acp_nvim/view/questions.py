@@ -45,10 +45,11 @@ def describe(
         question.form = elicitation.for_lua(permission.subject)
     else:
         does, short = action(kind, permission, call, look)
-    question.title = f"{look.agent} {does}"
+    asks = f"{look.agent} ({one_line(permission.host)})" if permission.host else look.agent
+    question.title = f"{asks} {does}"
     question.change = kind != "elicitation" and bool(files(call))
     put_content(question, kind, permission, call, look)
-    question.prompt = one_line(f"{look.agent} {short}", PROMPT_CELLS, icons.cut)
+    question.prompt = one_line(f"{asks} {short}", PROMPT_CELLS, icons.cut)
     verb, _, target = short.removeprefix("wants to ").partition(": ")
     question.what = one_line(f"{verb} {target}", PROMPT_CELLS, icons.cut)
     return question

@@ -13,9 +13,10 @@ from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
 from acp_nvim.session.asked import Permission, PermissionOption
 from acp_nvim.session.content import Block
 from acp_nvim.session.elicitation import ACCEPT, DECLINE, Elicitation, Form, FormChoice, FormField
-from acp_nvim.session.entities import Failure, Session
+from acp_nvim.session.entities import Failure, Note, Session
 from acp_nvim.session.events import (
     InfoPatch,
+    NoteShown,
     OptionsSet,
     ReplayEnded,
     ReplayStarted,
@@ -25,11 +26,14 @@ from acp_nvim.session.events import (
     TurnEnded,
 )
 from acp_nvim.session.options import Option
-from acp_nvim.session.ports import CANCELLED, AgentError, Questions, Sink, Steered
+from acp_nvim.session.ports import CANCELLED, AgentError, ClientTools, Questions, Sink, Steered
+from acp_nvim.session.tools import ClientTool
 from acp_nvim.wire.aap import VERSION, meta
+from acp_nvim.wire.aap.messages import ToolMessage
 from acp_nvim.wire.aap.requests import NewAgent, NewSession
 
-from . import history
+from . import client_tools, history
+from .answering import Answering
 from .content import UnsupportedBlockError
 from .links import ASK, OFF, TRUST, Link, Links
 from .memory import Known, Memory, now, title_of
@@ -44,6 +48,7 @@ class Aap:
     ``folder``: where sessions are said to be that nobody asks for by folder; the server knows none.
     ``asker`` tells whose chat waits for the connection. ``hide`` is told of an option's name and the secret
     it is set to, before anybody could show it. ``memory`` knows titles, which the server does not.
+    ``offers``: the names of those of our ``tools`` that the user wants the agent to have (AAP-25).
     """
 
     def __init__(
@@ -58,6 +63,8 @@ class Aap:
         asker: Callable[[], Session | None] = lambda: None,
         hide: Callable[[str, str], None] = lambda name, value: None,
         memory: Memory | None = None,
+        tools: ClientTools | None = None,
+        offers: Sequence[str] = (),
     ) -> None:
         self.info: AgentInfo | None = None
         self._server = server
@@ -69,10 +76,14 @@ class Aap:
         self._asker = asker
         self._hide = hide
         self._memory = memory
+        found = [tools.named(name) for name in offers] if tools is not None else []
+        self._own: list[ClientTool] = [each for each in found if each is not None]
+        self._answering = Answering(questions, sink, tools, server.place.host)
         self._links = Links()
         self._agents: dict[str, meta.AgentInfo] = {}
         self._served: meta.AgentInfo | None = None
         self._why: Failure | None = None  # the connection was ended
+        self._told = False  # that it takes no tools of ours
         # What is asked of the server, by whom: what it is called, and what gives it up.
         self._asked: list[tuple[object, str, anyio.CancelScope]] = []
 
@@ -101,8 +112,11 @@ class Aap:
         link.tools = {tool.name: ASK for tool in served.tools}
         link.sent_tools = dict(link.tools)
         link.values = defaults(served.options)
+        link.own = self._offered(served)
+        link.declared = client_tools.specs(link.own)
+        request = NewSession(NewAgent(served.name, link.refs()), list(link.declared) or None)
         async with self._asking(session, "POST /sessions"):
-            link.remote_id = await self._server.create(NewSession(NewAgent(served.name, link.refs())))
+            link.remote_id = await self._server.create(request)
         link.fresh = True
         self._open(link)
 
@@ -177,7 +191,7 @@ class Aap:
             self._sink.apply(session, TurnEnded("error", failure))
             return
         async with link.one_prompt:  # AAP-36
-            turn = Turn(link, self._server, self._sink, self._questions, self._remember)
+            turn = Turn(link, self._server, self._sink, self._answering, self._remember)
             ended = TurnEnded("cancelled")
             try:
                 with anyio.CancelScope() as link.scope:
@@ -193,7 +207,9 @@ class Aap:
             if self._why is not None:
                 ended = TurnEnded("lost", self._why)
             if ended.stop == "cancelled":
-                link.cancelled, link.answers = True, {}
+                # What tools of ours have done is told with the next prompt; nothing that was allowed is.
+                link.cancelled = True
+                link.answers = {k: each for k, each in link.answers.items() if isinstance(each, ToolMessage)}
             self._over(link, ended)
 
     async def cancel(self, session: Session) -> None:
@@ -301,6 +317,7 @@ class Aap:
             served = self._agents.get(found.agent.name, served)
             info = _info(served)
         link = Link(session, remote_id, served, info, declared=tuple(found.tools))
+        link.own = self._offered(served)
         enabled = {ref.name: TRUST if ref.trust else ASK for ref in found.agent.tools or ()}
         link.tools = {tool.name: enabled.get(tool.name, OFF) for tool in served.tools}
         link.tools |= enabled
@@ -314,6 +331,15 @@ class Aap:
         self._links.add(link)
         self._sink.apply(link.session, SessionOpened(link.remote_id, link.info, waits=bool(link.owed)))
         self._sink.apply(link.session, OptionsSet(offered(link)))
+        if self._own and not link.own and not self._told:
+            self._told = True
+            title = f"{self._label} takes no tools of the editor"
+            line = f"{self._server.place.setting}.client_tools counts for nothing with this server"
+            self._sink.apply(link.session, NoteShown(Note("client tools", "info", title, [line], beside=True)))
+
+    def _offered(self, served: meta.AgentInfo) -> dict[str, ClientTool]:
+        """Our tools, if the agent takes any, by the names it is told (AAP-25, AAP-26)."""
+        return client_tools.named_apart(self._own, served) if client_tools.takes(served.capabilities) else {}
 
     async def _remember(self, link: Link, blocks: Sequence[Block]) -> None:
         """A session is called by what was said in it first, as the server has no title for it (AAP-14)."""

@@ -30,6 +30,11 @@ class Place:
     def setting(self) -> str:
         return f"agents.{self.label}"
 
+    @property
+    def host(self) -> str:
+        """Of the server, with its port if it is a special one."""
+        return urlsplit(self.url).netloc
+
 
 def transport_failure(error: HttpFailedError, place: Place, again: str) -> Failure:
     """``again`` is what the user does when it is mended, as ``send again``."""

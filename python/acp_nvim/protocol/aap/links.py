@@ -10,6 +10,7 @@ import anyio
 
 from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.entities import Session
+from acp_nvim.session.tools import ClientTool
 from acp_nvim.wire.aap.messages import Content
 from acp_nvim.wire.aap.meta import AgentInfo as ServedAgent
 from acp_nvim.wire.aap.meta import ServerToolRef, ToolSpec
@@ -42,6 +43,7 @@ class Link:
     values: dict[str, str] = field(default_factory=dict)  # of options, without secrets
     wanted: dict[str, str] = field(default_factory=dict)
     declared: tuple[ToolSpec, ...] = ()  # the application's tools that the server knows of
+    own: dict[str, ClientTool] = field(default_factory=dict)  # those we have, by the names it is told
     owed: list[Call] = field(default_factory=list)  # calls for whose answer the server waits
     answers: dict[str, TurnMessage] = field(default_factory=dict)  # to these, when they did not get there
     cancelled: bool = False  # the user does not want to be asked about these any more

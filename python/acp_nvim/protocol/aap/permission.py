@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from acp_nvim.session.asked import Permission, PermissionOption, ToolSubject
-from acp_nvim.session.elicitation import ACCEPT, DECLINE, Elicitation, Form, FormField
 from acp_nvim.session.events import OptionsSet
 from acp_nvim.session.ports import Questions, Sink
+from acp_nvim.session.rejection import CLOSED, REASON, REJECT, reason
 from acp_nvim.wire.aap.messages import ToolPermissionMessage
 from acp_nvim.wire.aap.meta import ToolSpec
 
@@ -16,19 +16,6 @@ from .options import offered
 
 ALLOW = PermissionOption("allow", "Allow once", "allow_once")
 ALWAYS = PermissionOption("always", "Always allow this tool in this session", "allow_always")
-REJECT = PermissionOption("reject", "Reject", "reject_once")
-#: Of no kind that a key stands for: there is one way to reject at once.
-REASON = PermissionOption("reason", "Reject, and say why", "reject_why")
-
-#: The answers of the form for that.
-SEND = PermissionOption(ACCEPT, "Answer", "other")
-PLAIN = PermissionOption(DECLINE, "Say nothing", "other")
-
-#: What the model is told of a question that was closed without an answer.
-CLOSED = "The user closed the question."
-#: The same of calls that were open when the turn was cancelled.
-CANCELLED = "The user cancelled the turn."
-
 
 async def ask(call: Call, link: Link, questions: Questions, sink: Sink) -> ToolPermissionMessage:
     """Ask the user about a call. A closed question is a rejection: the server knows no other way."""
@@ -51,19 +38,9 @@ async def ask(call: Call, link: Link, questions: Questions, sink: Sink) -> ToolP
     if answer in (ALLOW.id, ALWAYS.id):
         return ToolPermissionMessage(call.id, granted=True)
     if answer == REASON.id:
-        return ToolPermissionMessage(call.id, granted=False, reason=await _reason(call, link, questions))
+        why = await reason(link.session, questions, call.name)
+        return ToolPermissionMessage(call.id, granted=False, reason=why)
     return ToolPermissionMessage(call.id, granted=False, reason=CLOSED if answer is None else None)
-
-
-async def _reason(call: Call, link: Link, questions: Questions) -> str | None:
-    """What the user types; without it, it is a rejection all the same."""
-    field = FormField("reason", "text", "why not")
-    title = f"why is {call.name} rejected? The agent is told."
-    # In a row of its own: the call's own row goes on saying that it was rejected.
-    question = Permission("", [SEND, PLAIN], title, subject=Elicitation(title, Form((field,))))
-    reply = await questions.elicit(link.session, question)
-    said = (reply.content or {}).get("reason")
-    return said.strip() or None if isinstance(said, str) else None
 
 
 def described(spec: ToolSpec) -> str | None:

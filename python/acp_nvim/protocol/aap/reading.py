@@ -164,6 +164,11 @@ class Reading:
 
 def announced(link: Link, call: Call) -> ToolPatch:
     """The row of a call (spec section 13): it runs on the server, unless it waits for us."""
+    own = link.own.get(call.name) if link.ours(call.name) else None
+    if own is not None:
+        return ToolPatch(
+            call.row, title=own.title, name=call.name, kind=own.kind, status="pending", raw_input=call.input
+        )
     spec = link.spec(call.name)
     runs = not link.ours(call.name) and (spec is None or link.tools.get(call.name) == TRUST)
     return ToolPatch(

@@ -11,20 +11,22 @@ import anyio
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.events import ToolPatch, TurnAccepted
-from acp_nvim.session.ports import AgentError, Questions, Sink
+from acp_nvim.session.ports import AgentError, Sink
 from acp_nvim.transport.errors import HttpFailedError, LineTooLongError
 from acp_nvim.transport.http import Streamed
 from acp_nvim.transport.sse import SseDecoder
 from acp_nvim.wire.aap import codecs
-from acp_nvim.wire.aap.messages import ToolMessage, ToolPermissionMessage, UserMessage
+from acp_nvim.wire.aap.messages import ToolPermissionMessage, UserMessage
 from acp_nvim.wire.aap.meta import Capabilities, Stream
 from acp_nvim.wire.aap.requests import AgentChange, NewTurn, TurnMessage
 from acp_nvim.wire.tolerant import WireError
 
-from . import history, permission
+from . import history
+from .answering import Answering
+from .client_tools import differ, specs
 from .content import user_message
 from .links import Call, Link
-from .reading import Reading, announced
+from .reading import Reading
 from .server import Server
 
 #: Posts of one turn; a model that calls tools for ever is stopped (AAP-61).
@@ -34,8 +36,6 @@ HISTORY_PATIENCE = 10.0
 
 #: What stands in the row of a tool that ran and whose result nobody told (AAP-58).
 UNTOLD = "(it was allowed; the server has not told its result)"
-#: What the model is told of a tool that another application has declared, and we do not have (AAP-29).
-NOT_HERE = "This tool is not available in this application."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class Turn:
         link: Link,
         server: Server,
         sink: Sink,
-        questions: Questions,
+        answering: Answering,
         arrived: Callable[[Link, Sequence[Block]], Awaitable[None]],
     ) -> None:
         self._link = link
         self._server = server
         self._sink = sink
-        self._questions = questions
+        self._answering = answering
         self._arrived = arrived
         self._posts = 0
         self.reached = False  # the server has got the user's words
@@ -86,7 +86,7 @@ class Turn:
             await self._reload()
         end = End(None)
         if link.owed:
-            end = await self._talk(await self._answers(link.owed))
+            end = await self._talk(await self._answering.answers(link, link.owed))
             if blocks and link.owed:
                 raise AgentError(Failure("the tool calls of the turn before do not end", remedy="send again"))
         if blocks and end.error is None:
@@ -117,7 +117,7 @@ class Turn:
             self._link.owed = calls
             if self._posts >= MOST_POSTS:
                 return End("max_turn_requests")
-            messages = await self._answers(calls)
+            messages = await self._answering.answers(self._link, calls)
 
     async def _post(self, messages: Sequence[TurnMessage], *, said: Sequence[Block]) -> Reading:
         """One post and its answer. Raises AgentError; what had come by then stays (AAP-51)."""
@@ -204,11 +204,12 @@ class Turn:
         tools = link.refs() if link.tools != link.sent_tools else None
         options = dict(link.wanted) if link.wanted else None
         change = AgentChange(tools, options) if tools is not None or options is not None else None
+        ours = specs(link.own)  # AAP-69: perhaps it knows those of another application, or of other settings
         return NewTurn(
             list(messages),
             stream=mode_of(link.served.capabilities),
             agent=change,
-            tools=[] if link.declared else None,  # AAP-69: those of another application
+            tools=list(ours) if differ(link.declared, ours) else None,
         )
 
     def _taken(self, request: NewTurn) -> None:
@@ -225,37 +226,10 @@ class Turn:
             if link.wanted.get(name) == value:
                 del link.wanted[name]
         if request.tools is not None:
-            link.declared = ()
+            link.declared = tuple(request.tools)
         self._sink.apply(link.session, TurnAccepted())
 
     # -- tool calls
-
-    async def _answers(self, calls: Sequence[Call]) -> list[TurnMessage]:
-        """What is to be said to all open calls, together and in their order (AAP-55)."""
-        answers = self._link.answers
-
-        async def answer(call: Call) -> None:
-            if call.row not in self._link.session.tool_calls:
-                self._sink.apply(self._link.session, announced(self._link, call))
-            if call.id in answers:
-                return
-            if self._link.cancelled:
-                answers[call.id] = self._refused(call)
-            elif self._link.ours(call.name):
-                self._sink.apply(self._link.session, ToolPatch(call.row, status="failed"))
-                answers[call.id] = ToolMessage(call.id, NOT_HERE)
-            else:
-                answers[call.id] = await permission.ask(call, self._link, self._questions, self._sink)
-
-        async with anyio.create_task_group() as group:
-            for call in calls:
-                group.start_soon(answer, call)
-        return [answers[call.id] for call in calls]
-
-    def _refused(self, call: Call) -> TurnMessage:
-        if self._link.ours(call.name):
-            return ToolMessage(call.id, NOT_HERE)
-        return ToolPermissionMessage(call.id, granted=False, reason=permission.CANCELLED)
 
     def _allowed(self, messages: Sequence[TurnMessage]) -> set[str]:
         """The rows of the calls that these messages allow."""
