@@ -14,7 +14,7 @@ local M = {}
 ---@field url? string
 ---@field agent? string
 ---@field api_key_env? string
----@field client_tools? table
+---@field client_tools? string[] names of tools of the editor that an agent over HTTP may have
 ---@field quirks? table<string, string> of the catalog
 ---@field note? string of the catalog
 ---@field install? string of the catalog, if its program is the catalog's

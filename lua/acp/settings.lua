@@ -196,14 +196,43 @@ local function variable(value, path, problems)
   wrong(problems, path, "the name of a variable of the environment, as 'AAP_KEY'", value)
 end
 
+---Tools of the editor that an agent over HTTP may have (|acp-client-tools|).
+M.client_tools = {
+  'read_file',
+  'write_file',
+  'edit_file',
+  'list_files',
+  'search_files',
+  'run_command',
+  'open_buffers',
+  'diagnostics',
+  'selection',
+}
+
 ---@param value any
 ---@param path string
 ---@param problems string[]
 local function client_tools(value, path, problems)
-  if type(value) == 'table' and next(value) == nil then
+  if type(value) ~= 'table' or not vim.islist(value) then
+    return wrong(problems, path, "a list of names of tools, as { 'read_file', 'edit_file' }", value)
+  end
+  if #value == 0 then
     return nil
   end
-  table.insert(problems, path .. ': agents over HTTP cannot use tools of the editor yet')
+  local taken, unknown = {}, {}
+  for _, name in ipairs(value) do
+    if vim.tbl_contains(M.client_tools, name) then
+      table.insert(taken, name)
+    else
+      table.insert(unknown, type(name) == 'string' and ("'%s'"):format(name) or 'a ' .. type(name))
+    end
+  end
+  if #unknown > 0 then
+    local known = table.concat(M.client_tools, ', ')
+    local none = #unknown > 1 and 'are no tools' or 'is no tool'
+    table.insert(problems, ('%s: %s %s; there are %s'):format(path, table.concat(unknown, ', '), none, known))
+  end
+  return taken
 end
 
 ---@param value any
@@ -239,7 +268,7 @@ local function agent(value, path, problems)
   if not taken then
     return nil
   end
-  local over_http = { url = true, agent = true, api_key_env = true }
+  local over_http = { url = true, agent = true, api_key_env = true, client_tools = true }
   local local_only = { command = true, mcp_servers = true, directories = true }
   for key in vim.spairs(vim.deepcopy(taken)) do
     if taken.protocol == 'aap' and local_only[key] then

@@ -88,8 +88,16 @@ def test_the_users_settings_come_over_the_catalog(
             "agents.a.url is for agents with protocol = 'aap' alone",
         ),
         (
-            {"agents": {"a": {"protocol": "aap", "client_tools": ["read_file"]}}},
-            "agents.a.client_tools: agents over HTTP cannot use tools of the editor yet",
+            {"agents": {"a": {"protocol": "aap", "client_tools": ["read_file", "read", "grep"]}}},
+            "agents.a.client_tools: 'read', 'grep' are no tools; there are read_file, write_file, edit_file,",
+        ),
+        (
+            {"agents": {"a": {"protocol": "aap", "client_tools": "read_file"}}},
+            "agents.a.client_tools must be a list of names of tools",
+        ),
+        (
+            {"agents": {"a": {"client_tools": ["read_file"]}}},
+            "agents.a.client_tools is for agents with protocol = 'aap' alone",
         ),
         ({"icons": {"done": "OK"}}, "icons.done must be one cell wide"),
         ({"icons": {"tick": "x"}}, "icons.tick is no icon; there are"),

@@ -18,6 +18,7 @@ from acp_nvim.service.files import PROTECTED, FileService
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.service.roots import inside
 from acp_nvim.service.terminals import TerminalService
+from acp_nvim.service.tools import ToolBox
 from acp_nvim.session.asked import Permission
 from acp_nvim.session.entities import Failure, Item, Session
 from acp_nvim.session.events import Event, TurnEnded, TurnStarted
@@ -103,11 +104,23 @@ class App:
         self._store.subscribe(self._terminals.on_event)
         self._terminal_views = TerminalViews(editor, self._registry, spawn)
         self._store.subscribe(self._terminal_views.on_event)
+        self._tools = ToolBox(
+            editor,
+            self._files,
+            self._terminals,
+            self._questions,
+            self._store,
+            self._spawner,
+            protected=self._protected,
+            chat=self._number,
+        )
+        self._store.subscribe(self._tools.on_event)
         self._services = Services(
             sink=self._store,
             files=self._files,
             questions=self._questions,
             terminals=self._terminals,
+            tools=self._tools,
             spawner=self._spawner,
             secrets=self._secrets,
             clock=time.time,

@@ -39,10 +39,12 @@ class AgentConfig(msgspec.Struct):
     note: str = ""
     install: str = ""
     login: str = ""
-    # Of an agent that is reached over HTTP: where, which of the server's, and the variable with the key.
+    # Of an agent that is reached over HTTP: where, which of the server's, the variable with the key, and the
+    # names of the tools of the editor that it may have.
     url: str = ""
     agent: str = ""
     api_key_env: str = ""
+    client_tools: list[str] | dict[str, Any] = msgspec.field(default_factory=list)
 
 
 class Open(msgspec.Struct):

@@ -109,6 +109,8 @@ class RemoteAgent:
                 asker=lambda: self._services.asker(self._connection),
                 hide=self._hide,
                 memory=Remembered(self._services.cache / "aap-sessions.json", base),
+                tools=self._services.tools,
+                offers=[str(name) for name in self._config.client_tools],
             )
             self._waits = f"{base} does not answer"
             try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.session.entities import Session
-from acp_nvim.session.ports import Files, Questions, Sink, Terminals
+from acp_nvim.session.ports import ClientTools, Files, Questions, Sink, Terminals
 
 from .secrets import Secrets
 
@@ -28,6 +28,7 @@ class Services:
     files: Files
     questions: Questions
     terminals: Terminals
+    tools: ClientTools
     spawner: Spawner
     secrets: Secrets
     clock: Callable[[], float]

@@ -39,6 +39,16 @@ class Buffers(Protocol):
     async def call(self, module: str, function: str, /, *args: Any) -> Any: ...
 
 
+class Gate(Protocol):
+    """Who decides instead of our own questions about places. Methods raise RequestError for a no."""
+
+    async def read(self, place: Place) -> None:
+        """Before anything of the file is told."""
+
+    async def change(self, place: Place, diff: Diff, unsaved: bool) -> None:
+        """Before it is changed. ``unsaved``: the user has edits of it that are not saved."""
+
+
 class FileService:
     """Reads and writes for all sessions.
 
@@ -70,10 +80,14 @@ class FileService:
         self._order = Order()
         self._known = Known()
 
-    async def read(self, session: Session, path: str, line: int | None, limit: int | None) -> str:
+    async def read(
+        self, session: Session, path: str, line: int | None, limit: int | None, gate: Gate | None = None
+    ) -> str:
         """Return the text an agent asked for: of the loaded buffer, saved or not, else of the disk."""
         async with self._turn(session, path) as place:
-            if place.why is not None:
+            if gate is not None:
+                await gate.read(place)
+            elif place.why is not None:
                 await self._ask(session, "read", place, place.why)
             text = await self._current(session, place.real)
             if text is None:
@@ -99,6 +113,42 @@ class FileService:
             if change.old_text != text:
                 self._written(session, FileWritten(change, (path, place.path, place.real)))
 
+    async def change(
+        self, session: Session, path: str, make: Callable[[str | None], str], gate: Gate, *, reads: bool
+    ) -> Diff:
+        """Change a file, after the user has agreed to just this: the text becomes what ``make`` makes of it.
+
+        ``make`` gets None when there is no such file, and may raise RequestError. ``reads``: what it says
+        then tells of the text, so that this takes the user's word as a read does. What has changed while the
+        user was asked is left as it is. Returns the change.
+        """
+        async with self._turn(session, path) as place:
+            if reads:
+                await gate.read(place)
+            old, unsaved = await self._seen(session, place)
+            new = _without_surrogates(make(old))
+            op = "add" if old is None else "modify"
+            diff = Diff((Change(op, place.path),), old, new)
+            await gate.change(place, diff, unsaved)
+            await self._must_lead(session, place)
+            if (await self._seen(session, place))[0] != old:
+                message = f"it has changed while the user was asked; nothing was done: {place.path}"
+                raise RequestError(disk.INTERNAL_ERROR, message, {"path": place.real})
+            wrote = await self._write_buffer(session, place, new)
+            if wrote is None:
+                await to_thread.run_sync(disk.write_text, Path(place.real), new)
+            self._known.learn(session.id, place.real, new)
+        if wrote is not False:
+            self._changed(session, place.real)
+            if old != new:
+                told = Diff((Change(op, place.real),), old, new)
+                self._written(session, FileWritten(told, (path, place.path, place.real)))
+        return diff
+
+    async def place(self, session: Session, path: str) -> Place:
+        """Where a path leads, and whether it takes the user's word."""
+        return await self._resolve(session, path)
+
     def forget(self, session: Session) -> None:
         """The session is over: what it knows of files is not needed any more."""
         self._known.forget(session.id)
@@ -111,6 +161,12 @@ class FileService:
         roots = tuple(session.roots) or (session.cwd,)
         job = partial(resolve, path, roots, tuple(self._protected()))
         return await to_thread.run_sync(job, abandon_on_cancel=True)
+
+    async def _seen(self, session: Session, place: Place) -> tuple[str | None, bool]:
+        """The whole text as the user has it now, and whether it has edits that are not saved."""
+        text = await self._current(session, place.real)
+        buffer = await self._editor.call("acp.buffers", "read", place.real, self._chat(session))
+        return text, bool(buffer["loaded"] and buffer.get("modified"))
 
     async def _buffer(self, session: Session, real: str) -> tuple[str, int] | None:
         """The text of the loaded buffer and the number of its last change; None when it is not loaded."""
@@ -224,10 +280,14 @@ class FileService:
             if subject.written:
                 message += "; the file has this text, but the user's editor has unsaved edits of another one"
             raise RequestError(disk.INTERNAL_ERROR, message, where)
+        await self._must_lead(session, place)
+        return chosen
+
+    async def _must_lead(self, session: Session, place: Place) -> None:
+        """Raises RequestError when the path is another file's since the user was asked."""
         if (await self._resolve(session, place.path)).real != place.real:
             message = f"{place.path} leads elsewhere now than when the user was asked"
-            raise RequestError(disk.INTERNAL_ERROR, message, where)
-        return chosen
+            raise RequestError(disk.INTERNAL_ERROR, message, {"path": place.real})
 
 
 def _both(merged: Merged) -> PermissionOption:

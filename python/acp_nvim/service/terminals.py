@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 from anyio import to_thread
@@ -54,13 +54,21 @@ class TerminalService:
         self._token = secrets.token_hex(3)  # an agent that is resumed may still know ids of another host
         self._numbers = count(1)
 
-    async def create(self, session: Session, line: CommandLine) -> str:
-        """Start a command and return its terminal's id at once."""
+    async def create(
+        self, session: Session, line: CommandLine, ask: Callable[[Plan], Awaitable[None]] | None = None
+    ) -> str:
+        """Start a command and return its terminal's id at once.
+
+        ``ask`` is asked instead of the user, each time; it raises RequestError for a no.
+        """
         closings = self._closings.get(session.id, 0)
         if len(self._tables.get(session.id, ())) >= MOST:
             raise RequestError(INTERNAL_ERROR, f"{MOST} terminals are open: release some first")
         made = await self._plan(session, line)
-        if made.outside or self._ask():
+        if ask is not None:
+            await ask(made)
+            await self._must_stay(session, line, made)
+        elif made.outside or self._ask():
             await self._question(session, line, made)
         self._must_live(session, closings)
         try:
@@ -99,6 +107,12 @@ class TerminalService:
         running = self._running(session, terminal_id)
         self._release(session, terminal_id, running)
         await running.gone.wait()
+
+    def drop(self, session: Session, terminal_id: str) -> None:
+        """The same without waiting; one that is gone is none."""
+        running = self._tables.get(session.id, {}).get(terminal_id)
+        if running is not None:
+            self._release(session, terminal_id, running)
 
     def close(self, session: Session) -> None:
         """End and release all terminals of a session, without waiting (V1-193)."""
@@ -153,5 +167,8 @@ class TerminalService:
         if chosen != YES.id:
             said = "the user did not allow" if chosen is not None else "nobody has answered the question"
             raise RequestError(INTERNAL_ERROR, f"{said} to run: {made.shown}", {"command": made.shown})
+        await self._must_stay(session, line, made)
+
+    async def _must_stay(self, session: Session, line: CommandLine, made: Plan) -> None:
         if await self._plan(session, line) != made:
             raise RequestError(INTERNAL_ERROR, "it would run elsewhere now than when the user was asked")

@@ -76,7 +76,7 @@ class Aap:
         self._asker = asker
         self._hide = hide
         self._memory = memory
-        found = [tools.named(name) for name in offers] if tools is not None else []
+        found = [tools.named(name) for name in dict.fromkeys(offers)] if tools is not None else []
         self._own: list[ClientTool] = [each for each in found if each is not None]
         self._answering = Answering(questions, sink, tools, server.place.host)
         self._links = Links()
@@ -335,7 +335,9 @@ class Aap:
             self._told = True
             title = f"{self._label} takes no tools of the editor"
             line = f"{self._server.place.setting}.client_tools counts for nothing with this server"
-            self._sink.apply(link.session, NoteShown(Note("client tools", "info", title, [line], beside=True)))
+            self._sink.apply(
+                link.session, NoteShown(Note("client tools", "info", title, [line], beside=True))
+            )
 
     def _offered(self, served: meta.AgentInfo) -> dict[str, ClientTool]:
         """Our tools, if the agent takes any, by the names it is told (AAP-25, AAP-26)."""

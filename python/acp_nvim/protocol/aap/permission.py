@@ -17,6 +17,7 @@ from .options import offered
 ALLOW = PermissionOption("allow", "Allow once", "allow_once")
 ALWAYS = PermissionOption("always", "Always allow this tool in this session", "allow_always")
 
+
 async def ask(call: Call, link: Link, questions: Questions, sink: Sink) -> ToolPermissionMessage:
     """Ask the user about a call. A closed question is a rejection: the server knows no other way."""
     spec = link.spec(call.name)

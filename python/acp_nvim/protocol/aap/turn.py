@@ -25,7 +25,7 @@ from . import history
 from .answering import Answering
 from .client_tools import differ, specs
 from .content import user_message
-from .links import Call, Link
+from .links import Link
 from .reading import Reading
 from .server import Server
 
