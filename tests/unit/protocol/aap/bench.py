@@ -15,7 +15,7 @@ from acp_nvim.protocol.aap import Aap, Place, Server
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure, Item, Message, Session, ToolCall, Turn, TurnEnd
 from acp_nvim.session.events import Event, TurnStarted
-from acp_nvim.session.ports import AgentError
+from acp_nvim.session.ports import AgentError, ClientTools
 from acp_nvim.session.store import Store
 from acp_nvim.transport.http import Http
 
@@ -25,7 +25,14 @@ PATIENCE = 10.0
 class Bench:
     """``trace`` is what the trace gets; ``hidden`` what must not be shown."""
 
-    def __init__(self, server: AapServer, agent: str | None = None, key: str | None = None) -> None:
+    def __init__(
+        self,
+        server: AapServer,
+        agent: str | None = None,
+        key: str | None = None,
+        own: ClientTools | None = None,
+        offers: Sequence[str] = (),
+    ) -> None:
         self.server = server
         self.trace: list[tuple[str, str, bytes]] = []
         self.hidden: list[tuple[str, str]] = []
@@ -45,6 +52,8 @@ class Bench:
             label="remote",
             asker=lambda: self.session,
             hide=lambda name, value: self.hidden.append((name, value)),
+            tools=own,
+            offers=offers,
         )
 
     def new_session(self, name: str) -> Session:
@@ -108,11 +117,17 @@ class Bench:
 
 @asynccontextmanager
 async def connected(
-    script: Sequence[Step] = (), *, agent: str | None = None, key: str | None = None, **options: Any
+    script: Sequence[Step] = (),
+    *,
+    agent: str | None = None,
+    key: str | None = None,
+    own: ClientTools | None = None,
+    offers: Sequence[str] = (),
+    **options: Any,
 ) -> AsyncIterator[Bench]:
     """A server and a client that has not asked anything yet."""
     with AapServer(script, key=key, **options) as server:
-        bench = Bench(server, agent, key)
+        bench = Bench(server, agent, key, own, offers)
         try:
             with anyio.fail_after(PATIENCE * 2):
                 yield bench
