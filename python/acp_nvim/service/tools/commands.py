@@ -26,7 +26,7 @@ async def run_command(job: Job, given: RunCommand) -> Done:
     async def ask(made: Plan) -> None:
         subject = CommandSubject(made.shown, made.cwd, made.real_cwd, "outside" if made.outside else "asked")
         key = ("run", made.argv, made.real_cwd)
-        await job.ask(subject, key, "Allow just this command in this folder, in this session")
+        await job.ask(subject, key, "Always allow just this command in this folder, in this session")
 
     job.show(title=shlex.join(given.command))
     program, *args = given.command

@@ -88,7 +88,7 @@ async def _base(job: Job, said: str) -> tuple[Place, str, str]:
     kind = await to_thread.run_sync(_kind, place.real, abandon_on_cancel=True)
     if place.why == "outside" and kind == "folder":
         subject = PathSubject("read", place.path, place.real, "outside")
-        await job.ask(subject, ("list", place.real), "Allow listing and searching it, in this session")
+        await job.ask(subject, ("list", place.real), "Always allow listing and searching it in this session")
     elif place.why == "outside":
         await job.read(place)
     if kind == "file":

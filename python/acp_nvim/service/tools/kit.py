@@ -87,7 +87,7 @@ class Job:
         why = await self.why(place)
         if why is not None:
             subject = PathSubject("read", place.path, place.real, why)
-            await self.ask(subject, ("read", place.real), "Allow reading this file, in this session")
+            await self.ask(subject, ("read", place.real), "Always allow reading this file in this session")
 
     async def change(self, place: Place, diff: Diff, unsaved: bool) -> None:
         """As in ``files.Gate``: always asked, unless the user has allowed this file for the session.
@@ -98,7 +98,7 @@ class Job:
         why = await self.why(place) or ("modified" if unsaved else None)
         key = ("change", place.real) if why is None else None
         subject = PathSubject("write", place.path, place.real, why or "asked", diff)
-        await self.ask(subject, key, "Allow changes of this file, in this session")
+        await self.ask(subject, key, "Always allow changes of this file in this session")
 
     async def ask(self, subject: Any, key: Hashable | None, always: str) -> None:
         """Raises RequestError for a no."""

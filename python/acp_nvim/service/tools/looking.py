@@ -27,8 +27,8 @@ async def open_buffers(job: Job, _given: Given) -> Done:
     """Names of files in buffers: not of those outside."""
     found = _list(await job.kit.editor.call(MODULE, "buffers", job.kit.chat(job.session)))
     inside = await _inside(job, [str(each["path"]) for each in found])
-    told = [{**each, "path": job.short(inside[each["path"]])} for each in found if each["path"] in inside]
-    return Done(_json(told[:MOST_BUFFERS]) if told else "(no file of the project is open)")
+    told = [_entry(each, job.short(inside[each["path"]])) for each in found if each["path"] in inside]
+    return Done(_list_of(told[:MOST_BUFFERS]) if told else "(no file of the project is open)")
 
 
 async def diagnostics(job: Job, given: Diagnostics) -> Done:
@@ -54,11 +54,11 @@ async def diagnostics(job: Job, given: Diagnostics) -> Done:
         told_of = await to_thread.run_sync(look, abandon_on_cancel=True)
         ignored = {real: await job.kit.git.ignored(real) for real in sorted(set(inside.values()) & told_of)}
         inside = {path: real for path, real in inside.items() if ignored.get(real) is False}
-    told = [{**each, "path": job.short(inside[each["path"]])} for each in found if each["path"] in inside]
+    told = [_entry(each, job.short(inside[each["path"]])) for each in found if each["path"] in inside]
     if not told:
         return Done("(none)")
     more = "\n(there are more)" if answer.get("more") else ""
-    return Done(_json(told) + more)
+    return Done(_list_of(told) + more)
 
 
 async def selection(job: Job, _given: Given) -> Done:
@@ -73,7 +73,7 @@ async def selection(job: Job, _given: Given) -> Done:
     if found.get("text"):
         await job.read(place)
     job.show(locations=[Location(place.path, int(found["line"]))])
-    return Done(json.dumps({**found, "path": job.short(place.path)}, ensure_ascii=False))
+    return Done(_entry(found, job.short(place.path)))
 
 
 async def _inside(job: Job, paths: list[str]) -> dict[str, str]:
@@ -94,6 +94,12 @@ def _list(value: Any) -> list[dict[str, Any]]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _json(value: list[dict[str, Any]]) -> str:
+def _entry(told: dict[str, Any], path: str) -> str:
+    """In one order: Lua's tables have none."""
+    rest = {name: told[name] for name in sorted(told) if name != "path"}
+    return json.dumps({"path": path, **rest}, ensure_ascii=False)
+
+
+def _list_of(entries: list[str]) -> str:
     """One line an entry."""
-    return "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in value) + "\n]"
+    return "[\n" + ",\n".join(entries) + "\n]"

@@ -57,7 +57,7 @@ async def test_for_this_session_means_just_this_command_in_this_folder(marker: s
         assert made.subject.why == "outside"
         assert [option.name for option in made.asked[0].options] == [
             "Allow once",
-            "Allow just this command in this folder, in this session",
+            "Always allow just this command in this folder, in this session",
             "Reject",
             "Reject, and say why",
         ]

@@ -115,7 +115,7 @@ async def test_writing_is_asked_with_the_change(tmp_path: Path) -> None:
         assert (made.diffs, made.subject.diff) == ([change], change)
         assert [(o.name, o.kind) for o in made.asked[0].options] == [
             ("Allow once", "allow_once"),
-            ("Allow changes of this file, in this session", "allow_always"),
+            ("Always allow changes of this file in this session", "allow_always"),
             ("Reject", "reject_once"),
             ("Reject, and say why", "reject_why"),
         ]

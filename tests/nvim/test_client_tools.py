@@ -1,0 +1,141 @@
+"""Tools of the editor for agents over HTTP: what the user sees of reads, edits, commands and their ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.aap_server import AapServer, Call, Json, Step, text
+from tests.nvim.aap_kit import chatting
+from tests.plugin import StartScreen, eventually, marked
+
+TOOLS = [
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_files",
+    "search_files",
+    "run_command",
+    "open_buffers",
+    "diagnostics",
+    "selection",
+]
+
+
+def edit(ident: str, old: str, new: str) -> Call:
+    return Call(ident, "edit_file", {"path": "a.py", "old_text": old, "new_text": new})
+
+
+def results(server: AapServer, turn: int) -> dict[str, str]:
+    """What the server was told of our tools, by call."""
+    return {m["toolCallId"]: m["content"] for m in server.turns[turn]["messages"] if m["role"] == "tool"}
+
+
+@pytest.mark.req("AAP-28", "AAP-55", "AAP-29", "AAP-38")
+def test_a_day_with_the_tools(start_screen: StartScreen, short_tmp: Path) -> None:
+    path = short_tmp / "a.py"
+    path.write_text("one = 1\ntwo = 2\nthree = 3\n")
+    (short_tmp / ".env").write_text("KEY=hush\n")
+    run = Call("c", "run_command", {"command": ["sh", "-c", "echo begun; sleep 600"]})
+    script: list[Step] = [
+        [
+            text("I look."),
+            Call("1", "read_file", {"path": "a.py"}),
+            Call("2", "open_buffers"),
+            Call("3", "diagnostics", {"path": "a.py"}),
+            Call("4", "selection"),
+            Call("5", "search_files", {"pattern": "= 2"}),
+            edit("6", "two = 2", "two = 22"),
+        ],
+        [edit("7", "three = 3", "three = 4")],
+        [text("Then not.")],
+        [run],
+        [text("so it was ended")],
+        [text("all right")],
+    ]
+    server = AapServer(script)
+    with chatting(
+        start_screen, server, {"client_tools": TOOLS}, cwd=short_tmp, init="", size=(140, 46)
+    ) as chat:
+        screen = chat.screen
+        host = server.url.split("/")[2]
+        assert [tool["name"] for tool in server.kept.declared] == TOOLS
+
+        # An edit: the row with the diff, the card with who asks, the file beside the proposal.
+        screen.command("wincmd p | edit a.py")
+        screen.lua(
+            "vim.diagnostic.set(vim.api.nvim_create_namespace('t'), 0,"
+            " {{ lnum = 1, col = 4, message = 'odd', severity = 2 }})"
+        )
+        screen.keys("ggVj<Esc>")
+        chat.submit("change it")
+        chat.until_state("waiting")
+        chat.until("+ two = 22", "- two = 2")
+        chat.sees(f"x ({host}) wants to edit a file", "proposed  a.py", "Reject, and say why")
+        assert path.read_text().startswith("one = 1\ntwo = 2\n")
+        assert len(server.turns) == 1
+        screen.command("AcpPermit allow_once")
+        eventually(lambda: "two = 22" in path.read_text(), message=chat.show)
+
+        # A rejection with a reason.
+        chat.until("three = 4")
+        chat.until_state("waiting")
+        screen.command("AcpPermit 4")
+        chat.until("why is edit_file rejected?")
+        screen.command("AcpPermit 1")
+        chat.sees("why not")
+        screen.keys("too many<CR>")
+        chat.sees("why not: too many")
+        screen.lua("vim.wait(300)")  # the keyboard rests for as long as a key that sends needs
+        screen.keys("1")
+        chat.until("Then not.", "rejected by you", "── done")
+        assert "three = 3" in path.read_text()
+        told = results(server, 1)
+        assert told["1"] == "one = 1\ntwo = 2\nthree = 3\n"
+        assert json.loads(told["2"]) == [
+            {"path": "a.py", "modified": False, "current": True, "visible": True}
+        ]
+        odd = {"path": "a.py", "line": 2, "column": 5, "severity": "warning", "message": "odd"}
+        assert json.loads(told["3"]) == [odd]
+        selected = {"first": 1, "last": 2, "text": "one = 1\ntwo = 2"}
+        place = {"path": "a.py", "line": 2, "column": 1, "modified": False}
+        assert json.loads(told["4"]) == {**place, **selected}
+        assert told["5"] == "a.py:2: two = 2"
+        assert told["6"] == "replaced"
+        assert results(server, 2) == {"7": "It failed: The user rejected this: too many"}
+        assert screen.lines(screen.funcs.bufnr("a.py"))[1] == "two = 22"
+
+        # A command, live, and gone with the turn.
+        chat.submit("run it")
+        chat.until_state("waiting")
+        chat.sees(f"x ({host}) wants to run a command", "sh -c 'echo begun; sleep 600'")
+        screen.command("AcpPermit allow_once")
+        chat.until("│ begun")
+        assert any("sleep 600" in line for line in marked(screen.marker).values())
+        screen.command("AcpCancel")
+        chat.until("cancelled by you")
+        eventually(lambda: not any("sleep" in each for each in marked(screen.marker).values()))
+        assert len(server.turns) == 4
+        chat.submit("and now?")
+        chat.until("all right")
+        chat.until_state("idle")
+        assert results(server, 4)["c"].startswith("The user cancelled the turn while this tool was at work")
+        assert server.turns[5]["messages"] == [{"role": "user", "content": "and now?"}]
+        assert len(server.turns) == 6
+        chat.quiet()
+
+
+def test_a_server_that_takes_no_tools(start_screen: StartScreen) -> None:
+    agent: Json = {"name": "plain", "capabilities": {"stream": {"delta": {}}}}
+    server = AapServer([[text("hi")]], agents=[agent])
+    with chatting(start_screen, server, {"client_tools": ["read_file"]}) as chat:
+        chat.until("x takes no tools of the editor", "agents.x.client_tools counts for nothing")
+        chat.works("hello")
+
+
+def test_the_names_of_the_settings_are_those_of_the_tools(start_nvim: Any) -> None:
+    from acp_nvim.service.tools.box import TOOLS as BUILT
+
+    assert start_nvim(init="").lua("return require('acp.settings').client_tools") == list(BUILT) == TOOLS
