@@ -33,6 +33,7 @@ from acp_nvim.wire.aap.messages import ToolMessage
 from acp_nvim.wire.aap.requests import NewAgent, NewSession
 
 from . import client_tools, history
+from .about import info_of
 from .answering import Answering
 from .content import UnsupportedBlockError
 from .links import ASK, OFF, TRUST, Link, Links
@@ -96,7 +97,7 @@ class Aap:
             raise AgentError(Failure(message, kind="unsupported", remedy="update the one that is older"))
         self._agents = {agent.name: agent for agent in found.agents}
         self._served = await self._choose()
-        self.info = _info(self._served)
+        self.info = info_of(self._served)
         return self.info
 
     async def authenticate(self, method_id: str) -> None:
@@ -315,7 +316,7 @@ class Aap:
         served, info = self._chosen()
         if found.agent.name not in ("", served.name):
             served = self._agents.get(found.agent.name, served)
-            info = _info(served)
+            info = info_of(served)
         link = Link(session, remote_id, served, info, declared=tuple(found.tools))
         link.own = self._offered(served)
         enabled = {ref.name: TRUST if ref.trust else ASK for ref in found.agent.tools or ()}
@@ -385,22 +386,3 @@ class Aap:
 
     def _cannot(self, what: str) -> AgentError:
         return AgentError(Failure(f"{self._label} {what}", kind="unsupported"))
-
-
-def _info(served: meta.AgentInfo) -> AgentInfo:
-    has = served.capabilities
-    return AgentInfo(
-        "aap",
-        speaks="AAP",
-        name=served.name,
-        title=served.title,
-        version=served.version,
-        can_load=history.kind_of(has) is not None,
-        can_resume=True,
-        can_list=True,
-        can_close=True,
-        can_delete=True,
-        image=has.image is not None
-        and has.image.data is not None,  # what we have is never on the web (AAP-33)
-        links=False,  # AAP-34
-    )
