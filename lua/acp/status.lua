@@ -53,6 +53,7 @@ local M = {}
 ---@field follow_note? string what was not opened, and why
 ---@field asking? boolean a request is under way that the user may take back
 ---@field blind? string[] folders in which the agent does not see unsaved edits
+---@field can_steer? boolean a prompt can be put into the running turn
 ---@field can_fork? boolean the agent can go on from the session in a new one
 ---@field working? boolean other work goes on while a question is open
 

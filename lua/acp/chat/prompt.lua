@@ -57,7 +57,8 @@ local function placeholder(chat)
       or 'Answer above: <CR> on a question, or :AcpPermit'
   end
   if entry.state == 'running' then
-    return name .. ' is working. What you send now is queued.'
+    local steers = entry.can_steer and '; :AcpSend! steers' or ''
+    return ('%s is working. What you send now is queued%s.'):format(name, steers)
   end
   return ('Ask %s%s   / lists commands'):format(name, require('acp.icons').get().cut)
 end
@@ -242,6 +243,7 @@ end
 function M.walk(chat, step)
   walk.go(chat, step)
   M.refresh(chat.n)
+  vim.cmd.redrawstatus()
 end
 
 ---What the user has written and no agent has begun: the queue, and the text in the prompt.

@@ -209,11 +209,21 @@ function M.title()
   )
 end
 
----The prompt's statusline.
+---The prompt's statusline: what its keys do now.
 ---@return string
 function M.prompt()
-  local send = require('acp.chat.keys').lhs('prompt', 'send')
-  return (' prompt%%=%s '):format(send and escape(send .. ' sends') or '')
+  local win = vim.g.statusline_winid or api.nvim_get_current_win()
+  local chat = require('acp.chat').of(api.nvim_win_get_buf(win))
+  local keys, hints = require('acp.chat.keys'), {}
+  local send, older = keys.lhs('prompt', 'send'), keys.lhs('prompt', 'previous')
+  local here = chat and require('acp.chat.walk').here(chat.n)
+  if older and chat and not here and require('acp.chat.prompt').queued(chat.n) > 0 then
+    table.insert(hints, older .. ' to what is queued')
+  end
+  if send then
+    table.insert(hints, send .. (here and here.id and ' changes what is queued' or ' sends'))
+  end
+  return (' prompt%%<%%=%s '):format(escape(table.concat(hints, '   ')))
 end
 
 ---Draw the winbars of a chat again: its state has changed.

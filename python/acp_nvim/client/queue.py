@@ -89,6 +89,10 @@ class Queue:
         found = (each for each in self._prompts if each.id == id_ and not each.goes_on)
         return next((each for each in found if not each.steering), None)
 
+    def has(self, prompt: Prompt) -> bool:
+        """Whether it waits, changeable or not."""
+        return any(each is prompt for each in self._prompts)
+
     def forget(self, prompt: Prompt) -> None:
         """It does not wait any more, if it did."""
         self._prompts[:] = [each for each in self._prompts if each is not prompt]
@@ -99,13 +103,10 @@ class Queue:
         places = (at for at, each in enumerate(self._prompts) if each.id == before and not each.goes_on)
         self._prompts.insert(next(places, len(self._prompts)), prompt)
 
-    def first(self, prompt: Prompt) -> bool:
-        """Let it go out as the next; whether it still waits."""
-        if prompt not in self._prompts:
-            return False
-        self._prompts.remove(prompt)
+    def first(self, prompt: Prompt) -> None:
+        """Let it go out as the next."""
+        self.forget(prompt)
         self._prompts.insert(0, prompt)
-        return True
 
     def clear(self) -> None:
         """Forget the prompts: the user does not want them any more."""

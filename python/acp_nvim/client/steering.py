@@ -67,8 +67,12 @@ async def _offer(chat: Chat, agent: Agent, prompt: Prompt) -> tuple[Steered | No
 
         group.start_soon(limit)
         try:
-            blocks, _ = await chat.wiring.mentions.compose(prompt, chat)
-            outcome = await agent.steer(chat.session, blocks)
+            blocks, shown = await chat.wiring.mentions.compose(prompt, chat)
+            # While its mentions were read the turn may have ended, or the queue have been emptied.
+            if chat.session.turn is None or not chat.queue.has(prompt):
+                outcome = "refused"
+            else:
+                outcome = await agent.steer(chat.session, blocks, shown)
         except AgentError as error:
             gone = error.failure.ends_all
             outcome, why = "refused", None if gone else one_line(error.failure.message, REASON)

@@ -184,9 +184,10 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnSteered:
-    """The agent has taken one more prompt of the user into the turn that runs."""
+    """The agent has taken one more prompt of the user into the turn that runs. ``sent`` as in TurnStarted."""
 
     prompt: Sequence[Block]
+    sent: Sequence[Block] = ()
 
 
 @dataclass(frozen=True, slots=True)

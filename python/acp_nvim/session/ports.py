@@ -168,9 +168,9 @@ class Agent(Protocol):
         The caller has applied TurnStarted. Never raises AgentError: a failure ends the turn.
         """
 
-    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
-        """Put a prompt into the running turn, of an agent that ``can_steer``. Applies TurnSteered when the
-        agent has taken it.
+    async def steer(self, session: Session, blocks: Sequence[Block], shown: Sequence[Block]) -> Steered:
+        """Put a prompt into the running turn, of an agent that ``can_steer``. Applies TurnSteered, with what
+        is to be ``shown``, when the agent has taken it.
         """
 
     async def cancel(self, session: Session) -> None:

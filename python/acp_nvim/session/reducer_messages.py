@@ -75,16 +75,17 @@ def local(step: Step, n: int, blocks: Sequence[Block], sent: Sequence[Block]) ->
     session.echo = Echo(message, _said(sent), by_id=not step.derived)
 
 
-def steered(step: Step, n: int, blocks: Sequence[Block]) -> None:
+def steered(step: Step, n: int, blocks: Sequence[Block], sent: Sequence[Block]) -> None:
     """Show what the user has said during the turn, unless the agent has repeated it before its answer."""
-    text = _said(blocks)
+    text = _said(sent)
     for item in reversed(step.session.items):
         if isinstance(item, TurnEnd) or (isinstance(item, Message) and item.origin == "local"):
             break
         if isinstance(item, Message) and item.role == "user" and item.text.strip() == text:
-            item.origin = "local"
+            item.origin, item.blocks = "local", [own(block) for block in blocks]
+            step.touch(item)
             return
-    local(step, n, blocks, blocks)
+    local(step, n, blocks, sent)
 
 
 def accept(step: Step, message_id: str | None) -> None:

@@ -34,7 +34,7 @@ def steered(step: Step, event: TurnSteered) -> None:
         return
     turn = session.turns[-1]
     turn.prompt = [*turn.prompt, *event.prompt]
-    reducer_messages.steered(step, turn.n, event.prompt)
+    reducer_messages.steered(step, turn.n, event.prompt, event.sent or event.prompt)
 
 
 def accepted(step: Step, event: TurnAccepted) -> None:

@@ -89,6 +89,7 @@ def status_of(
         "asking": True if asking else None,
         "blind": _blind(session),
         "can_fork": True if session.info is not None and session.info.can_fork else None,
+        "can_steer": True if session.info is not None and session.info.can_steer else None,
         "active_ms": _active(session),
     }
     if pending_all is not None:

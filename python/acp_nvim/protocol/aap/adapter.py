@@ -223,7 +223,7 @@ class Aap:
         self._questions.cancel_all(session, "cancel")
         link.scope.cancel()
 
-    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+    async def steer(self, session: Session, blocks: Sequence[Block], shown: Sequence[Block]) -> Steered:
         raise self._cannot("takes one prompt a turn")
 
     async def cancel_item(

@@ -154,7 +154,7 @@ class AcpV1(Adapter[LinkV1]):
             lambda response: self._turn_over(link, response.stop_reason),
         )
 
-    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+    async def steer(self, session: Session, blocks: Sequence[Block], shown: Sequence[Block]) -> Steered:
         """By an extension of some agents (V1-211). Raises AgentError.
 
         An outcome we do not know is no promise: agents answer what they do not know with ``{}``.
@@ -169,7 +169,7 @@ class AcpV1(Adapter[LinkV1]):
         def answered(response: sessions.SteerResponse) -> None:
             if response.outcome in STEERED:
                 self.incoming.flush(link)
-                self._sink.apply(session, TurnSteered(tuple(blocks)))
+                self._sink.apply(session, TurnSteered(tuple(shown), tuple(blocks)))
 
         response = await self.ask("_session/steering", request, codecs.STEERED, answered, session)
         return STEERED.get(response.outcome, "refused")

@@ -178,7 +178,7 @@ class AcpV2(Adapter[LinkV2]):
             return  # the turn ends as lost
         self._turns.cancelled(link)
 
-    async def steer(self, session: Session, blocks: Sequence[Block]) -> Steered:
+    async def steer(self, session: Session, blocks: Sequence[Block], shown: Sequence[Block]) -> Steered:
         """It does not say that it can be: a prompt during a turn is an ordinary one (V2-54)."""
         raise AgentError(Failure("its turns take no more prompts", kind="unsupported"))
 

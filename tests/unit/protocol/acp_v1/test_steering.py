@@ -22,11 +22,11 @@ def chunk(words: str, role: str = "agent_message") -> dict[str, Any]:
 
 async def steered(bench: Bench, result: Any = None, error: Any = None) -> list[str]:
     """Steer with "b", while nothing else happens; return what came of it."""
-    outcome = []
+    outcome, blocks = [], [Block.of_text("b")]
 
     async def steer() -> None:
         try:
-            outcome.append(str(await bench.adapter.steer(bench.session, [Block.of_text("b")])))
+            outcome.append(str(await bench.adapter.steer(bench.session, blocks, blocks)))
         except AgentError as failed:
             outcome.append(failed.failure.message)
 
