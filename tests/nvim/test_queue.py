@@ -45,6 +45,7 @@ def test_a_queued_prompt_is_replaced(nvim: Neovim) -> None:
     assert nvim.lines() == ["one more"]  # at once, whatever the host says next
     nvim.keys("<CR>")
     assert len(changes(nvim)) == 1  # unchanged
+    assert nvim.lua("return require('acp.chat.history').list(require('acp.chat').get(1).cwd)") == ["one more"]
     assert nvim.lines() == ["draft"]
     assert events(nvim, "send") == []
 

@@ -221,7 +221,9 @@ function M.send(chat, now)
     if now or text ~= older.text then
       queue.change(chat, older.id, { text = text ~= older.text and text or nil, now = now and not blank })
     end
-    if blank then
+    if not blank then
+      require('acp.chat.history').add(chat.cwd, text)
+    else
       require('acp.message').info('taken out of the queue')
     end
   elseif blank then
