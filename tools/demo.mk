@@ -1,6 +1,6 @@
 # Trying it out: the demo, real agents, pictures. Included by the Makefile.
 
-.PHONY: demo demo-aap test-agents pictures
+.PHONY: demo demo-aap replay test-agents pictures
 
 demo: $(READY) ## Neovim on a sample project with the demo agent; HEADLESS=1: a scripted user, screens printed; PROTOCOL=2: version 2
 	@$(BIN)/python tools/demo.py $(if $(HEADLESS),--headless) $(if $(PROTOCOL),--protocol $(PROTOCOL))
@@ -8,6 +8,11 @@ demo: $(READY) ## Neovim on a sample project with the demo agent; HEADLESS=1: a 
 demo-aap: ## the demo agent as a server, for agents over HTTP; PORT=8080 is the default
 	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }
 	@PYTHONPATH=python $(PYTHON) -m acp_nvim.demo --aap $(if $(PORT),$(PORT),8080)
+
+replay: $(READY) ## see what a user saw: FILE=report.jsonl of :AcpTrace; SPEED=5, NO_DELAY=1, OUT=file for the text
+	@[ -n "$(FILE)" ] || { echo "name the trace: make replay FILE=report.jsonl" >&2; exit 1; }
+	@PYTHONPATH=python $(BIN)/python -m acp_nvim.replay $(if $(SPEED),--speed $(SPEED)) $(if $(NO_DELAY),--no-delay) \
+		$(if $(OUT),--headless "$(OUT)") "$(FILE)"
 
 AGENTS := opencode-ai@1.18.33 @google/gemini-cli@0.61.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from .trace import Entry
 
@@ -43,5 +44,6 @@ class SessionOf:
 
 
 def same(found: str, wanted: str) -> bool:
-    """Over HTTP the trace has ids shortened."""
-    return found == wanted or (found.endswith("…") and wanted.startswith(found[:-1]))
+    """Over HTTP the trace has ids as in an address, and shortened."""
+    quoted = quote(wanted, safe="")
+    return found in (wanted, quoted) or (found.endswith("…") and quoted.startswith(found[:-1]))

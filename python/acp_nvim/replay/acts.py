@@ -1,0 +1,56 @@
+"""What the recorded user did, told to the Neovim that replays it (lua/acp/replay.lua)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+#: How often, and with how many seconds in between, Neovim is looked for while it starts.
+TRIES = 500
+INTERVAL = 0.02
+
+
+class Acts:
+    """A connection to the Neovim's socket; it may come up a moment after us."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def do(self, act: str, **what: Any) -> None:
+        """Have the user do this. Nothing happens if Neovim is gone."""
+        with contextlib.suppress(OSError):
+            if self._writer is None:
+                self._writer = await self._connected()
+            self._writer.write(json.dumps({"act": act, **what}).encode() + b"\n")
+            await self._writer.drain()
+
+    async def _connected(self) -> asyncio.StreamWriter:
+        for _ in range(TRIES):
+            try:
+                return (await asyncio.open_unix_connection(str(self._socket)))[1]
+            except (FileNotFoundError, ConnectionRefusedError):
+                await asyncio.sleep(INTERVAL)
+        return (await asyncio.open_unix_connection(str(self._socket)))[1]
+
+
+def prompt_text(blocks: Any) -> str:
+    """The prompt as the user wrote it, as far as its blocks tell."""
+    if isinstance(blocks, str):
+        return blocks
+    words: list[str] = []
+    for block in blocks if isinstance(blocks, list) else []:
+        if not isinstance(block, dict):
+            continue
+        if isinstance(block.get("text"), str):
+            words.append(block["text"])
+        elif block.get("type") in ("resource", "resource_link"):
+            inner = block.get("resource")
+            uri = inner.get("uri") if isinstance(inner, dict) else block.get("uri")
+            words.append("@" + str(block.get("name") or str(uri).rpartition("/")[2]))
+    return "".join(words) or "(a prompt without text)"
