@@ -54,9 +54,8 @@ class Room:
         wanted = Path(os.path.normpath(self.project / str(self.into(path))))
         if wanted != self.project and self.project in wanted.parents:
             return str(wanted)
-        return str(
-            self.project / "outside" / Path(*[part for part in wanted.parts if part not in ("/", "..")])
-        )
+        parts = [part for part in wanted.parts if part.strip("/") and part != ".."]  # “//” is a root, too
+        return str(self.project.joinpath("outside", *parts))
 
     def request(self, entries: Sequence[Entry], request: Entry) -> Json:
         """A request of the agent that can be made here: its paths are inside, its command is harmless."""
