@@ -22,8 +22,8 @@ local server ---@type uv.uv_pipe_t?
 
 ---@param text string
 local function hint(text)
-  local shown = ('%s   %s   :qa ends'):format(options.title, text)
-  vim.o.tabline = '%#TabLineSel# ' .. require('acp.message').plain(shown):gsub('%%', '%%%%') .. ' %#TabLineFill#'
+  local shown = require('acp.message').plain(('%s   %s   :qa ends'):format(options.title, text))
+  vim.o.tabline = '%#TabLineSel# ' .. shown:gsub('%%', '%%%%') .. ' %#TabLineFill#'
 end
 
 ---Do something as soon as it can be done.

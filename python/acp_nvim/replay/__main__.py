@@ -72,6 +72,9 @@ async def replay(recording: Recording, given: argparse.Namespace, room: Room, re
     try:
         if server is not None:
             playing = asyncio.create_task(remote.play())
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(name, process.terminate)
         limit = recording.seconds / speed + EXTRA if speed else EXTRA
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), limit if out is not None else None)
