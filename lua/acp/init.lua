@@ -66,13 +66,21 @@ function M.send(text, opts)
     return true
   end
   require('acp.chat.history').add(chat.cwd, text)
+  local seq, mentions = require('acp.status').sent(chat.n, text), {}
+  local written = require('acp.chat.mentions').written
+  for _, context in ipairs(opts.context or {}) do
+    table.insert(mentions, written(chat, context.path, context.first, context.last))
+  end
+  if #mentions > 0 then
+    require('acp.chat.queue').give(chat.n, seq, table.concat(mentions, ' '))
+  end
   require('acp.host').event('send', {
     chat = chat.n,
     text = text,
     context = opts.context or {},
     now = opts.now or false,
     spot = require('acp.context').spot(text, true),
-    seq = require('acp.status').sent(chat.n, text),
+    seq = seq,
   })
   return true
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,6 +104,19 @@ def test_a_host_that_dies_gives_the_changed_texts_back(nvim: Neovim) -> None:
     nvim.lua("require('acp.status').host_lost('gone')")
     assert nvim.lines() == ["one", "two!", "draft"]
     assert status(nvim)["queued"] == 0
+
+
+def test_lines_given_with_a_prompt_come_back_as_a_mention(nvim: Neovim, tmp_path: Path) -> None:
+    context = [{"path": str(tmp_path / "a.py"), "first": 2, "last": 3, "text": "x"}]
+    nvim.lua("require('acp').send('look', { context = ... })", context)
+    (sent,) = events(nvim, "send")
+    assert (sent["seq"], sent["context"]) == (1, context)
+    nvim.lua("require('acp.chat.prompt').restore(1, 'look', { 1 })")
+    assert nvim.lines() == ["look", f"@{tmp_path}/a.py:2-3", "draft"]
+    waiting(nvim, "look", seen=1)
+    nvim.keys("[[A here<Esc><CR>")
+    nvim.lua("require('acp.status').host_lost('gone')")
+    assert nvim.lines()[:2] == ["look here", f"@{tmp_path}/a.py:2-3"]
 
 
 def hold(start_screen: StartScreen, agent: MakeAgent, *plays: Any, **on: Any) -> Chat:

@@ -139,13 +139,17 @@ function M.missed(n, text)
   end
 end
 
----A text that could not be sent goes back on top of what is in the prompt.
+---What could not be sent goes back on top of what is in the prompt.
 ---@param n integer
----@param text string
-function M.restore(n, text)
+---@param text string of these prompts
+---@param ids? integer[]
+function M.restore(n, text, ids)
   local chat = require('acp.chat').get(n)
   if not chat then
     return
+  end
+  for _, id in ipairs(ids or {}) do
+    text = queue.whole(n, id, text)
   end
   walk.stop(chat)
   local now = M.text(chat)

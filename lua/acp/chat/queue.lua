@@ -17,6 +17,9 @@ local M = {}
 
 local states = {} ---@type table<integer, acp.QueueState>
 
+-- By chat and id: mentions of the files whose lines were given with a prompt, for when it comes back.
+local given = {} ---@type table<integer, table<integer, string>>
+
 ---@param text string
 ---@return boolean
 local function blank(text)
@@ -91,6 +94,25 @@ function M.waits(n, id)
   return find(M.list(n), id) ~= nil
 end
 
+---Lines of files go along with a prompt.
+---@param n integer
+---@param id integer
+---@param mentions string that stand for them
+function M.give(n, id, mentions)
+  given[n] = given[n] or {}
+  given[n][id] = mentions
+end
+
+---A prompt as it comes back: what was given with it is mentioned.
+---@param n integer
+---@param id integer
+---@param text string
+---@return string
+function M.whole(n, id, text)
+  local mentions = given[n] and given[n][id]
+  return mentions and ('%s\n%s'):format(text, mentions) or text
+end
+
 ---The host tells what waits.
 ---@param n integer
 ---@param list acp.Queued[]
@@ -129,16 +151,16 @@ end
 ---@return string[] what the user has written, in order
 function M.take(n, sent)
   local list, lost = settled(n, sent)
-  states[n] = nil
   local texts = vim.tbl_map(function(item)
-    return item.text
+    return M.whole(n, item.id, item.text)
   end, list)
+  states[n], given[n] = nil, nil
   return vim.list_extend(texts, lost)
 end
 
 ---@param n integer a chat that has ended
 function M.drop(n)
-  states[n] = nil
+  states[n], given[n] = nil, nil
 end
 
 return M

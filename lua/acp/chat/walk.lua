@@ -180,7 +180,7 @@ function M.unsent(n, text)
   local texts = {}
   for _, item in ipairs(queue.list(n)) do
     local id = key(item --[[@as acp.Older]])
-    table.insert(texts, walk.changed[id] or item.text)
+    table.insert(texts, queue.whole(n, item.id, walk.changed[id] or item.text))
     walk.changed[id] = nil
   end
   local changed = vim.tbl_values(walk.changed)

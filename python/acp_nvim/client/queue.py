@@ -69,8 +69,10 @@ class Queue:
         back = [each for each in self._prompts if prompts is None or each in prompts]
         self._prompts[:] = [each for each in self._prompts if each not in back]
         self.show()
-        if text := "\n".join(prompt.text for prompt in back if not prompt.goes_on):
-            chat.wiring.announcer.call(chat, "acp.chat.prompt", "restore", text)
+        back = [each for each in back if not each.goes_on]
+        if text := "\n".join(prompt.text for prompt in back):
+            ids = [prompt.id for prompt in back]
+            chat.wiring.announcer.call(chat, "acp.chat.prompt", "restore", text, ids)
 
     def show(self) -> None:
         """Let Lua show what waits."""

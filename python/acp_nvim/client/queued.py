@@ -34,7 +34,7 @@ class Queued:
             queue.forget(prompt)
         else:
             if request.text is not None:
-                prompt.text, prompt.spot = request.text, request.spot
+                prompt.text, prompt.spot = request.text, prompt.spot or request.spot
             if request.before is not None:
                 queue.move(prompt, request.before)
             if request.now:
