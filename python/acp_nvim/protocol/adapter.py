@@ -19,6 +19,7 @@ from acp_nvim.wire.tolerant import WireError
 
 from .channel import Channel
 from .failures import failure_of
+from .gathered import Gathered
 from .links import L, Links
 from .rpc_errors import ConnectionLostError, RpcError
 
@@ -72,7 +73,7 @@ class Adapter(Generic[L]):
         self._channel = channel
         self._peer = channel.peer
         self._parts = parts
-        self._sink = parts.sink
+        self._sink = Gathered(parts.sink)
         self._links = links
 
     async def run(self) -> str:

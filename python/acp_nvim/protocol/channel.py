@@ -71,6 +71,11 @@ class Channel:
             return
         await self.handler.notification(method, params)
 
+    async def settle(self) -> None:
+        """rpc.Handler."""
+        if self.handler is not None:
+            await self.handler.settle()
+
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         """Call ``act`` after so many seconds, if the connection is still there."""
         if self._group is not None and self.peer.lost is None:

@@ -8,12 +8,14 @@ from typing import Any, Generic, Protocol
 
 from msgspec import Raw
 
-from acp_nvim.session.ports import Questions, RequestError, Sink
+from acp_nvim.session.entities import Session
+from acp_nvim.session.ports import Questions, RequestError
 from acp_nvim.wire.acp_v1.elicitation import CreateElicitationRequest
 from acp_nvim.wire.decode import Report
 
 from .elicitation import Elicitations, Waiting
 from .failures import NOT_FOUND
+from .gathered import Gathered
 from .links import L, Links
 
 
@@ -37,7 +39,7 @@ class Receiving(ABC, Generic[L]):
     def __init__(
         self,
         links: Links[L],
-        sink: Sink,
+        sink: Gathered,
         questions: Questions,
         note: Callable[[str], None],
         waiting: Waiting,
@@ -50,10 +52,11 @@ class Receiving(ABC, Generic[L]):
         self._questions = questions
         self._note = note
         self._notified = notified
+        self._fed: list[Session] = []  # sessions that were told something the reader has not waited for
         self._elicitations = Elicitations(links, sink, questions, self.flush, note, waiting, elicited)
 
     async def notification(self, method: str, params: Raw) -> None:
-        """Apply an update and wait for the view: back-pressure. Others are ignored (V1-211, V2-18, C08)."""
+        """Apply an update; ``settle`` then waits for the view. Others are ignored (V1-211, V2-18, C08)."""
         if method == "elicitation/complete":
             self._elicitations.complete(params)
             return
@@ -64,9 +67,17 @@ class Receiving(ABC, Generic[L]):
         link = self._links.known(message.session_id)
         if link is not None:
             self.update(link, message.update)
-            await self._sink.room(link.session)
+            if link.session not in self._fed:
+                self._fed.append(link.session)
         elif not self._links.keep(message.session_id, message.update, len(params)):
             self._note(f"update for the unknown session {message.session_id}: ignored")
+
+    async def settle(self) -> None:
+        """What was read is applied, and the view has read enough of it: back-pressure (rpc.Handler)."""
+        self._sink.release()
+        fed, self._fed = self._fed, []
+        for session in fed:
+            await self._sink.room(session)
 
     @abstractmethod
     def update(self, link: L, update: Any) -> None:

@@ -66,7 +66,10 @@ class Handler(Protocol):
         """
 
     async def notification(self, method: str, params: Raw) -> None:
-        """May wait: nothing else is read meanwhile."""
+        """May wait: nothing else is read meanwhile. What it does may be put off until ``settle``."""
+
+    async def settle(self) -> None:
+        """After the notifications of one read, and before anything else is handled. May wait, too."""
 
 
 def _answers(message: jsonrpc.Envelope, line: bytes) -> bool:
@@ -219,6 +222,7 @@ class Peer:
                         if self.lost is not None:
                             return
                         await self._read(line)
+                    await self._settle()
             reason = CLOSED_OUTPUT
         except TransportError as error:
             reason = str(error)
@@ -229,10 +233,13 @@ class Peer:
         message, why = jsonrpc.read(line)
         self._line = line
         if isinstance(message, jsonrpc.Odd):
+            await self._settle()
             self._observe("in", line, message.why)
             if message.code is not None:
                 await self._refuse(message.id, jsonrpc.ErrorBody(message.code, message.why))
             return
+        if message.id is not UNSET or message.method == "$/cancel_request":
+            await self._settle()
         self._observe("in", line, why or "")
         if message.method is not UNSET:
             if message.id is None and not self.null_ids:
@@ -263,6 +270,12 @@ class Peer:
             self.note(f"{method} was ignored: {error}")
         except Exception:
             self.note(f"{method} failed:\n{traceback.format_exc()}")
+
+    async def _settle(self) -> None:
+        try:
+            await self._handler.settle()
+        except Exception:
+            self.note(f"what was read failed:\n{traceback.format_exc()}")
 
     async def _start(self, id_: RequestId, method: str, params: Raw) -> None:
         await self._slots.acquire()

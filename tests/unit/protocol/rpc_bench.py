@@ -84,6 +84,9 @@ class Handler:
             await self.on[method](ANY.decode(params))
         self.log.append(f"notification {method}")
 
+    async def settle(self) -> None:
+        """Nothing is put off here."""
+
 
 class Bench:
     def __init__(self, wire: Wire, handler: Handler, peer: Peer, trace: list[tuple[str, bytes, str]]) -> None:

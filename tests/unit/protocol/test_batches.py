@@ -29,6 +29,9 @@ class Answers:
     async def notification(self, method: str, params: Any) -> None:
         self.heard.append(method)
 
+    async def settle(self) -> None:
+        """Nothing is put off here."""
+
 
 class Raw(MemoryLines):
     """Keeps what is written as it is."""

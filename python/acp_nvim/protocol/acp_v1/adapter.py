@@ -42,7 +42,7 @@ class AcpV1(Adapter[LinkV1]):
         self._questions = parts.questions
         self.incoming = Incoming(
             self._links,
-            parts.sink,
+            self._sink,
             parts.files,
             parts.questions,
             parts.terminals,
@@ -52,7 +52,7 @@ class AcpV1(Adapter[LinkV1]):
         self._lifecycle = Lifecycle(
             self._links,
             self.incoming,
-            parts.sink,
+            self._sink,
             parts.questions,
             ask=self.ask,
             info=self.known,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from msgspec import Raw
 
 from acp_nvim.protocol.elicitation import Waiting
+from acp_nvim.protocol.gathered import Gathered
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.receiving import Receiving
 from acp_nvim.protocol.rpc import Observer
@@ -24,7 +25,7 @@ from acp_nvim.session.events import (
     TurnCancelling,
     Unknown,
 )
-from acp_nvim.session.ports import Files, Questions, RequestError, Sink, Terminals
+from acp_nvim.session.ports import Files, Questions, RequestError, Terminals
 from acp_nvim.wire.acp_v1 import client, codecs, tools, updates
 from acp_nvim.wire.acp_v1.content import TextContent
 
@@ -47,7 +48,7 @@ class Incoming(Receiving[LinkV1]):
     def __init__(
         self,
         links: Links[LinkV1],
-        sink: Sink,
+        sink: Gathered,
         files: Files,
         questions: Questions,
         terminals: Terminals,

@@ -40,13 +40,13 @@ class AcpV2(Adapter[LinkV2]):
         super().__init__(channel, parts, Links(LinkV2))
         self._questions = parts.questions
         self.incoming = Incoming(
-            self._links, parts.sink, parts.questions, channel, self.waiting, channel.later
+            self._links, self._sink, parts.questions, channel, self.waiting, channel.later
         )
         self._turns = self.incoming.turns
         self._lifecycle = Lifecycle(
             self._links,
             self.incoming,
-            parts.sink,
+            self._sink,
             parts.questions,
             ask=self.ask,
             info=self.known,

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.elicitation import Waiting
+from acp_nvim.protocol.gathered import Gathered
 from acp_nvim.protocol.links import Links
 from acp_nvim.protocol.receiving import Receiving
 from acp_nvim.protocol.rpc_errors import method_not_found
@@ -38,7 +39,7 @@ from acp_nvim.session.events import (
     TurnCancelling,
     Unknown,
 )
-from acp_nvim.session.ports import Questions, Sink
+from acp_nvim.session.ports import Questions
 from acp_nvim.wire.acp_v2 import codecs, tools, updates
 from acp_nvim.wire.acp_v2.content import TextContent
 from acp_nvim.wire.base import UnknownType
@@ -73,7 +74,7 @@ class Incoming(Receiving[LinkV2]):
     def __init__(
         self,
         links: Links[LinkV2],
-        sink: Sink,
+        sink: Gathered,
         questions: Questions,
         channel: Channel,
         waiting: Waiting,

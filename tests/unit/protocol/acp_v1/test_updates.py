@@ -300,7 +300,8 @@ async def test_the_reader_waits_for_the_view() -> None:
     async with opened() as bench:
         gate = anyio.Event()
         bench.store.gate(bench.session, gate.wait)
-        bench.transport.push(chunk("a"), chunk("b"))
+        bench.transport.push(chunk("a"))  # in one read
+        bench.transport.push(chunk("b"))  # in another
         bench.asks("after", "_ping")
         for _ in range(50):
             await anyio.lowlevel.checkpoint()
