@@ -76,22 +76,36 @@ def test_a_question_about_a_tool_of_the_server(start_screen: StartScreen) -> Non
         chat.quiet()
 
 
+def sends(chat: Chat) -> None:
+    """Send what a form shows: the key must not be one that was typed before it was seen."""
+    chat.sees("1 sends")
+    chat.screen.lua("vim.wait(300)")
+    chat.screen.keys("1")
+
+
 @pytest.mark.req("AAP-56")
-def test_a_rejection_with_a_reason(start_screen: StartScreen) -> None:
+@pytest.mark.parametrize("reason", ["not on a Friday", None])
+def test_a_rejection_with_a_reason(start_screen: StartScreen, reason: str | None) -> None:
     server = AapServer([[SEARCH], [text("I see.")]])
     with chatting(start_screen, server, size=(110, 44)) as chat:
         chat.submit("look")
         chat.until_state("waiting")
         chat.screen.command("AcpPermit 4")
         chat.until("why is search rejected?")
-        chat.screen.command("AcpPermit 1")
-        chat.sees("why not")
-        chat.screen.keys("<Esc>gg")
-        chat.screen.command("AcpPermit hide")
-        chat.screen.command("AcpPermit 2")
+        if reason is None:
+            chat.screen.command("AcpPermit 2")
+        else:
+            chat.screen.command("AcpPermit 1")
+            chat.sees("why not", "1 of 1")
+            chat.screen.keys(reason)
+            chat.sees(reason)
+            chat.screen.keys("<CR>")
+            chat.sees(f"why not: {reason}")
+            sends(chat)
         chat.until("I see.", "── done", "rejected by you")
         (message,) = server.turns[1]["messages"]
         assert not message["granted"]
+        assert message.get("reason") == reason
 
 
 @pytest.mark.req("AAP-38", "AAP-62")
@@ -253,3 +267,16 @@ def test_several_agents_to_choose_from(start_screen: StartScreen) -> None:
         chat.until("the server has several agents: which one?")
         chat.screen.command("AcpPermit 2")
         chat.until("the server's agents? It has: one, two", "set agents.x.agent to one of them")
+        chat.screen.command("AcpRestart")
+        eventually(lambda: chat.status["pending"] == 1, message=chat.show)
+        chat.screen.command("AcpPermit 1")
+        chat.sees("2    Number Two")
+        chat.screen.keys("2")
+        chat.sees("This is sent to x:", "agent: Number Two")
+        sends(chat)
+        chat.until("Number Two 1", "ready in")
+        chat.works("hi")
+        chat.screen.command("AcpRestart")
+        chat.until("resumed: x remembers this chat")  # and which agent it was
+        chat.works("hi")
+        assert {session.agent for session in server.sessions.values()} == {"two"}

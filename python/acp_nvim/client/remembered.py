@@ -1,4 +1,6 @@
-"""Titles, folders and times of sessions on AAP servers, which know none: kept in a file of ours."""
+"""What AAP servers do not know, kept in files of ours: of sessions their titles, folders and times; and which
+of a server's agents the user has picked. A file is the user's alone (0600).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Entry(msgspec.Struct):
 
 
 class Remembered:
-    """Implements ``protocol.aap.memory.Memory`` for one server. The file is the user's alone (0600).
+    """Implements ``protocol.aap.memory.Memory`` for one server.
 
     Another Neovim may write it, too: it is read again before each change. A file that is broken, or cannot
     be written, costs titles and nothing else.
@@ -63,7 +65,7 @@ class Remembered:
         def work() -> None:
             entries = self._read()
             change(entries)
-            self._write(_newest(entries))
+            _write(self._path, _newest(entries))
 
         async with self._one:
             await to_thread.run_sync(work)
@@ -74,19 +76,47 @@ class Remembered:
         except (OSError, msgspec.DecodeError):
             return {}
 
-    def _write(self, entries: dict[str, dict[str, Entry]]) -> None:
+
+class Picked:
+    """Implements ``protocol.aap.memory.Picks`` for one agent of the settings, ``label``, at one address.
+
+    A file that is broken, or cannot be written, costs a question more.
+    """
+
+    def __init__(self, path: Path, label: str, url: str) -> None:
+        self._path = path
+        self._key = f"{label} {url}"
+
+    async def recall(self) -> str | None:
+        return (await to_thread.run_sync(self._read)).get(self._key)
+
+    async def keep(self, name: str) -> None:
+        def work() -> None:
+            _write(self._path, self._read() | {self._key: name})
+
+        await to_thread.run_sync(work)
+
+    def _read(self) -> dict[str, str]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
-        except OSError:
-            return
-        fresh = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(entries))
-            fresh.replace(self._path)
-        except OSError:
-            fresh.unlink(missing_ok=True)
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+
+def _write(path: Path, content: object) -> None:
+    """Whole or not at all: another Neovim may read it just now."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    except OSError:
+        return
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(content))
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
 
 
 def _newest(entries: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from acp_nvim.session.ports import AgentError
 from .launch import variable
 from .life import Ready
 from .local import stopped
-from .remembered import Remembered
+from .remembered import Picked, Remembered
 from .services import Services
 from .trace import Direction
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     from .connection import Connection
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: What no address has, or what programs read in their own ways.
+_NEVER = re.compile(r"""[\s\x00-\x20\x7f\\"<>`{}|^]""")
 
 
 class RemoteAgent:
@@ -80,7 +83,7 @@ class RemoteAgent:
 
     async def _serve(self, ready: Ready) -> None:
         """Raises AgentError when the server cannot be used."""
-        base, loopback = self._base()
+        base, loopback = address(self._agent, self._config.url)
         key = await self._key()
         try:
             from acp_nvim.protocol.aap import Aap, Place, Server
@@ -111,6 +114,7 @@ class RemoteAgent:
                 memory=Remembered(self._services.cache / "aap-sessions.json", base),
                 tools=self._services.tools,
                 offers=[str(name) for name in self._config.client_tools],
+                picks=Picked(self._services.cache / "aap-agents.json", self._agent, base),
             )
             self._waits = f"{base} does not answer"
             try:
@@ -125,32 +129,6 @@ class RemoteAgent:
         finally:
             with anyio.CancelScope(shield=True):
                 await http.close()
-
-    def _base(self) -> tuple[str, bool]:
-        """The address without a slash at its end, and whether it is this machine's (AAP-01, AAP-78)."""
-        setting, url = f"agents.{self._agent}.url", self._config.url.strip()
-        remedy = f"set {setting}, as 'https://host/v1', then :AcpRestart"
-        try:
-            parts = urlsplit(url)
-            host = parts.hostname or ""
-            _ = parts.port
-        except ValueError as error:
-            why = f"{setting} is no address: {error}"
-            raise AgentError(Failure(why, kind="invalid", remedy=remedy)) from error
-        if not url:
-            raise AgentError(Failure(f"{setting} is not set", kind="invalid", remedy=remedy))
-        if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-            why = f"{setting} is no address of a server: {url}"
-            raise AgentError(Failure(why, kind="invalid", remedy=remedy))
-        if parts.username is not None:
-            why = f"{setting} must not hold a name or a password"
-            raise AgentError(Failure(why, kind="invalid", remedy=f"use agents.{self._agent}.api_key_env"))
-        loopback = host in LOOPBACK or host.startswith("127.")
-        if parts.scheme == "http" and not loopback:
-            why = f"{url} is not encrypted: the key and all text could be read on the way"
-            remedy = f"use https:// in {setting}, or a tunnel to this machine (ssh -L), then :AcpRestart"
-            raise AgentError(Failure(why, kind="invalid", remedy=remedy))
-        return url.rstrip("/"), loopback
 
     async def _key(self) -> str | None:
         """The key, from ``agents.<name>.env`` or the environment; it is masked wherever it may show."""
@@ -172,6 +150,52 @@ class RemoteAgent:
         self._services.secrets.add([value])
         if value:
             self._services.secrets.add_member(name, value)
+
+
+def address(agent: str, url: str) -> tuple[str, bool]:
+    """The address without a slash at its end, and whether it is this machine's (AAP-01, AAP-78).
+
+    Raises AgentError for one that is not to be used.
+    """
+    setting, url = f"agents.{agent}.url", url.strip()
+    remedy = f"set {setting}, as 'https://host/v1', then :AcpRestart"
+    if not url:
+        raise AgentError(Failure(f"{setting} is not set", kind="invalid", remedy=remedy))
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError as error:
+        why = f"{setting} is no address: {error}"
+        raise AgentError(Failure(why, kind="invalid", remedy=remedy)) from error
+    if parts.username is not None:
+        why = f"{setting} must not hold a name or a password"
+        raise AgentError(Failure(why, kind="invalid", remedy=f"use agents.{agent}.api_key_env"))
+    wrong = ""
+    if _NEVER.search(url):
+        wrong = "it has blanks or other characters that no address has"
+    elif parts.scheme not in ("http", "https") or not host:
+        wrong = "it does not begin with https:// and the name of a host"
+    elif parts.query or parts.fragment:
+        wrong = "it must end before ? and #"
+    if wrong:
+        raise AgentError(
+            Failure(f"{setting} is no address of a server: {wrong}", kind="invalid", remedy=remedy)
+        )
+    loopback = _is_loopback(host)
+    if parts.scheme == "http" and not loopback:
+        why = f"{url} is not encrypted: the key and all text could be read on the way"
+        remedy = f"use https:// in {setting}, or a tunnel to this machine (ssh -L), then :AcpRestart"
+        raise AgentError(Failure(why, kind="invalid", remedy=remedy))
+    return url.rstrip("/"), loopback
+
+
+def _is_loopback(host: str) -> bool:
+    """``127.example.org`` is a name, and not of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _no_http(error: ImportError) -> Failure:

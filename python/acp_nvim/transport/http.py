@@ -119,15 +119,15 @@ class Http:
             headers["Content-Type"] = "application/json"
         if patient:
             headers["Accept-Encoding"] = "identity"  # what is packed comes late
-        request = self._client.build_request(
-            method,
-            self._base + path,
-            params=dict(query) if query else None,
-            content=body,
-            headers=headers,
-            timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT) if patient else self._client.timeout,
-        )
         try:
+            request = self._client.build_request(
+                method,
+                self._base + path,
+                params=dict(query) if query else None,
+                content=body,
+                headers=headers,
+                timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT) if patient else self._client.timeout,
+            )
             response = await self._client.send(request, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise _failed(error) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.client import remembered
-from acp_nvim.client.remembered import Remembered
+from acp_nvim.client.remembered import Picked, Remembered
 from acp_nvim.protocol.aap.memory import Known, title_of
 from acp_nvim.session.content import Block
 
@@ -69,3 +69,19 @@ async def test_the_oldest_are_forgotten(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_a_title_is_the_first_line_that_was_said(texts: list[str], title: str) -> None:
     assert title_of([Block.of_text(each) for each in texts]) == title
+
+
+@pytest.mark.req("AAP-07")
+async def test_which_agent_was_picked(tmp_path: Path) -> None:
+    path = tmp_path / "agents.json"
+    here = Picked(path, "x", "http://a")
+    assert await here.recall() is None
+    await here.keep("helper")
+    await Picked(path, "y", "http://a").keep("other")
+    await Picked(path, "x", "http://b").keep("third")
+    assert await Picked(path, "x", "http://a").recall() == "helper"
+    path.write_text("[")
+    assert await here.recall() is None
+    await here.keep("again")
+    assert await here.recall() == "again"
+    await Picked(path / "below a file", "x", "http://a").keep("nowhere")

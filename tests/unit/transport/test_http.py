@@ -205,3 +205,11 @@ async def test_what_is_no_http(server: AapServer) -> None:
     server.fail("GET meta", breaks(b"SSH-2.0-OpenSSH_9\r\n"))
     assert (await failure(http)).cause in ("cut", "other")
     await http.close()
+
+
+@pytest.mark.parametrize("base", ["http://ho..st", "http://" + "a" * 300, "http://127.0.0.1:x"])
+async def test_an_address_that_is_none(base: str) -> None:
+    http = Http(base, {}, loopback=True)
+    with pytest.raises(HttpFailedError):
+        await http.request("GET", "/meta")
+    await http.close()

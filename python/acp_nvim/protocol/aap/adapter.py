@@ -37,7 +37,7 @@ from .about import info_of
 from .answering import Answering
 from .content import UnsupportedBlockError
 from .links import ASK, OFF, TRUST, Link, Links
-from .memory import Known, Memory, now, title_of
+from .memory import Known, Memory, Picks, now, title_of
 from .options import SET, TOOL, defaults, offered
 from .server import Server
 from .turn import Turn
@@ -66,6 +66,7 @@ class Aap:
         memory: Memory | None = None,
         tools: ClientTools | None = None,
         offers: Sequence[str] = (),
+        picks: Picks | None = None,
     ) -> None:
         self.info: AgentInfo | None = None
         self._server = server
@@ -80,6 +81,7 @@ class Aap:
         found = [tools.named(name) for name in dict.fromkeys(offers)] if tools is not None else []
         self._own: list[ClientTool] = [each for each in found if each is not None]
         self._answering = Answering(questions, sink, tools, server.place.host)
+        self._picks = picks
         self._links = Links()
         self._agents: dict[str, meta.AgentInfo] = {}
         self._served: meta.AgentInfo | None = None
@@ -280,7 +282,7 @@ class Aap:
     # -- inside
 
     async def _choose(self) -> meta.AgentInfo:
-        """The agent of the settings, or the only one, or the one the user picks."""
+        """The agent of the settings, or the only one, or the one the user picks, or has picked once."""
         names = ", ".join(self._agents) or "none"
         setting = f"{self._server.place.setting}.agent"
         if self._wanted is not None:
@@ -290,10 +292,15 @@ class Aap:
             raise AgentError(Failure(message, kind="invalid", remedy=f"set {setting} to one of them"))
         if len(self._agents) == 1:
             return next(iter(self._agents.values()))
+        before = await self._picks.recall() if self._picks is not None else None
+        if before in self._agents:
+            return self._agents[before]
         session = self._asker()
         if session is not None and self._agents:
             picked = await self._ask_which(session)
             if picked is not None:
+                if self._picks is not None:
+                    await self._picks.keep(picked.name)
                 return picked
         message = f"which of the server's agents? It has: {names}"
         raise AgentError(Failure(message, kind="invalid", remedy=f"set {setting} to one of them"))

@@ -34,6 +34,14 @@ class Memory(Protocol):
     async def forget(self, remote_id: str) -> None: ...
 
 
+class Picks(Protocol):
+    """Which of a server's agents the user has picked. Nothing it cannot do is an error."""
+
+    async def recall(self) -> str | None: ...
+
+    async def keep(self, name: str) -> None: ...
+
+
 def title_of(blocks: Sequence[Block]) -> str:
     """The first line that was said, without what was attached to it."""
     said = [str(each.text) for each in blocks if each.type == "text" and each.text is not None]

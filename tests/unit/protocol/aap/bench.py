@@ -12,6 +12,7 @@ from tests.unit.protocol.acp_v1.bench import FakeQuestions
 from tests.unit.session.build import shown
 
 from acp_nvim.protocol.aap import Aap, Place, Server
+from acp_nvim.protocol.aap.memory import Picks
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure, Item, Message, Session, ToolCall, Turn, TurnEnd
 from acp_nvim.session.events import Event, TurnStarted
@@ -32,6 +33,7 @@ class Bench:
         key: str | None = None,
         own: ClientTools | None = None,
         offers: Sequence[str] = (),
+        picks: Picks | None = None,
     ) -> None:
         self.server = server
         self.trace: list[tuple[str, str, bytes]] = []
@@ -54,6 +56,7 @@ class Bench:
             hide=lambda name, value: self.hidden.append((name, value)),
             tools=own,
             offers=offers,
+            picks=picks,
         )
 
     def new_session(self, name: str) -> Session:
@@ -123,11 +126,12 @@ async def connected(
     key: str | None = None,
     own: ClientTools | None = None,
     offers: Sequence[str] = (),
+    picks: Picks | None = None,
     **options: Any,
 ) -> AsyncIterator[Bench]:
     """A server and a client that has not asked anything yet."""
     with AapServer(script, key=key, **options) as server:
-        bench = Bench(server, agent, key, own, offers)
+        bench = Bench(server, agent, key, own, offers, picks)
         try:
             with anyio.fail_after(PATIENCE * 2):
                 yield bench

@@ -92,6 +92,35 @@ async def test_the_user_picks_one_of_several_agents(picked: str | None) -> None:
         bench.questions.answer("q1", "accept" if picked else "decline", content)
 
 
+class Picks:
+    """memory.Picks."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    async def recall(self) -> str | None:
+        return self.name
+
+    async def keep(self, name: str) -> None:
+        self.name = name
+
+
+@pytest.mark.req("AAP-07")
+@pytest.mark.parametrize("before", [None, "gone"])
+async def test_what_was_picked_is_remembered(before: str | None) -> None:
+    agents = [AGENT, {**AGENT, "name": "other", "title": "Other"}]
+    picks = Picks(before)
+    async with connected(agents=agents, picks=picks) as bench, anyio.create_task_group() as group:
+        group.start_soon(bench.adapter.connect)
+        await bench.asked()
+        bench.questions.answer("q1", "accept", {"agent": "other"})
+    assert picks.name == "other"
+    async with connected(agents=agents, picks=picks) as bench:
+        assert (await bench.adapter.connect()).name == "other"
+    async with connected(agents=agents, picks=picks, agent="helper") as bench:  # the settings win
+        assert (await bench.adapter.connect()).name == "helper"
+
+
 @pytest.mark.req("AAP-75", "AAP-76")
 @pytest.mark.parametrize(
     ("fault", "kind", "message", "remedy"),
