@@ -29,7 +29,7 @@ local M = {}
 ---@field follow {enabled: boolean}
 ---@field diff {layout: 'auto'|'tab'|'split'|'none'}
 ---@field terminal {layout: 'split'|'tab'}
----@field chat {position: string, width: number}
+---@field chat {position: string, width: number, complete: 'auto'|'always'|'never'}
 ---@field files {protected: string[], write_autocmds: boolean}
 ---@field notify {question: 'float'|'notify'|'bell'|false, turn_end: 'notify'|'bell'|false}
 ---@field sessions {remember: boolean}
@@ -46,7 +46,7 @@ local function defaults()
     follow = { enabled = false },
     diff = { layout = 'auto' },
     terminal = { layout = 'split' },
-    chat = { position = 'auto', width = 0.4 },
+    chat = { position = 'auto', width = 0.4, complete = 'auto' },
     files = {
       protected = { '.git/**', '.nvim.lua', '.exrc', '.envrc', '.vscode/**' },
       write_autocmds = false,

@@ -52,6 +52,7 @@ local passive = {
   trace_more = true,
   trace_closed = true,
   mentions = true,
+  complete = true,
 }
 
 local source = vim.fs.normalize(debug.getinfo(1, 'S').source:sub(2)) -- <root>/lua/acp/host.lua

@@ -348,7 +348,11 @@ function M.check(settings)
     follow = record({ enabled = of('boolean', 'true or false') }),
     diff = record({ layout = one_of('auto', 'tab', 'split', 'none') }),
     terminal = record({ layout = one_of('split', 'tab') }),
-    chat = record({ position = one_of('auto', 'right', 'below', 'tab'), width = share }),
+    chat = record({
+      position = one_of('auto', 'right', 'below', 'tab'),
+      width = share,
+      complete = one_of('auto', 'always', 'never'),
+    }),
     files = record({ protected = strings, write_autocmds = of('boolean', 'true or false') }),
     notify = record({
       question = one_of('float', 'notify', 'bell', false),

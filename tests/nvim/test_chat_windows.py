@@ -66,7 +66,7 @@ def test_the_first_screen(start_screen: StartScreen) -> None:
         "agent is ready.",
     ]
     assert rows[14].endswith("g? keys")
-    assert rows[15] == "Ask claude…   / lists commands"
+    assert rows[15] == "Ask claude…   @ adds a file   / lists commands"
     assert rows[18] == " prompt                                         <C-s> sends"
     assert screen.groups_at(0, 70)[-1] == "DiagnosticInfo"
     assert screen.groups_at(15, 62)[-1] == "Comment"

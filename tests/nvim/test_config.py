@@ -16,7 +16,7 @@ GET = "return vim.tbl_get(require('acp.config').get(), ...)"
 def test_works_without_setup(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT)
     assert nvim.lua(GET, "permission", "dismiss") == "keep"
-    assert nvim.lua(GET, "chat") == {"position": "auto", "width": 0.4}
+    assert nvim.lua(GET, "chat") == {"position": "auto", "width": 0.4, "complete": "auto"}
     assert ".git/**" in nvim.lua(GET, "files", "protected")
     names = {path.stem for path in CATALOG.glob("*.json")}
     assert nvim.lua("return require('acp.config').agents()") == sorted({*names, "demo"})
@@ -59,6 +59,7 @@ def test_the_users_settings_come_over_the_catalog(
         ({"chat": {"width": "wide"}}, "chat.width must be a number between 0 and 1, not 'wide'"),
         ({"chat": {"width": 60}}, "chat.width must be a number between 0 and 1, not 60"),
         ({"chat": 3}, "chat must be a table, not 3"),
+        ({"chat": {"complete": True}}, "chat.complete must be 'auto', 'always', 'never', not true"),
         ({"permission": {"open": True}}, "permission.open must be 'chat', 'always', 'never', not true"),
         ({"agents": {"a b": {"command": ["x"]}}}, "agents.a b: names of agents are made of letters"),
         ({"agents": {"a": {"command": "x"}}}, "agents.a.command must be a list of strings"),

@@ -86,7 +86,7 @@ def test_a_host_that_dies_gives_everything_back(start_nvim: StartNvim) -> None:
 
 
 def test_placeholders(wide: Screen) -> None:
-    wide.wait("Ask claude…   / lists commands")
+    wide.wait("Ask claude…   @ adds a file   / lists commands")
     update(wide, {"state": "running", "label": "Claude 50%"})
     wide.wait("Claude 50% is working. What you send now is queued.")
     update(wide, {"state": "waiting", "pending": 1})

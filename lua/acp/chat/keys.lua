@@ -61,6 +61,7 @@ function M.help(group)
     if name == 'transcript' then
       table.insert(rows, { 'za', 'open or close a fold' })
     elseif name == 'prompt' then
+      table.insert(rows, { '@', 'a file, a folder, or @buffer, @diff, … (also <C-x><C-o>)' })
       table.insert(rows, { '/', "in column 1: the agent's commands" })
     end
   end

@@ -60,7 +60,7 @@ local function placeholder(chat)
     local steers = entry.can_steer and '; :AcpSend! steers' or ''
     return ('%s is working. What you send now is queued%s.'):format(name, steers)
   end
-  return ('Ask %s%s   / lists commands'):format(name, require('acp.icons').get().cut)
+  return ('Ask %s%s   @ adds a file   / lists commands'):format(name, require('acp.icons').get().cut)
 end
 
 ---The widest text area of the prompt's windows, in cells.
@@ -290,6 +290,7 @@ function M.equip(chat)
     vim.bo[chat.prompt].completeopt = 'menuone,noselect,popup'
   end
   vim.bo[chat.prompt].textwidth = 0
+  require('acp.chat.complete').equip(chat)
   M.refresh(chat.n)
 end
 

@@ -33,6 +33,7 @@ from acp_nvim.view.transcript import Transcript
 from . import payloads
 from .announce import Announcer
 from .chat import Chat, Wiring
+from .completion import Completion
 from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
@@ -156,6 +157,7 @@ class App:
         self._queued = Queued(self._registry, self._announcer, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._mentions = Mentions(editor, self._registry, self._spawner, spawn, self._services.cache)
+        self._completion = Completion(editor, self._registry, self._spawner, spawn)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -203,6 +205,7 @@ class App:
         self._on("cancel_item", payloads.Details, self._items.cancel)
         self._on("content", payloads.OpenContent, self._contents.open)
         self._on("address", payloads.OpenAddress, self._contents.address)
+        self._on("complete", payloads.Complete, self._completion.ask)
 
     def _set_settings(self, request: payloads.Settings) -> None:
         self._settings = request.settings
@@ -298,6 +301,7 @@ class App:
         self._overwrites.remove(chat.session)
         self._options.forget(chat)
         self._files.forget(chat.session)
+        self._completion.forget(chat)
         self._terminals.close(chat.session)
         self._store.remove(chat.session)
         if not self._registry.sharing(chat.connection) and not self._sessions.keep(chat.connection):

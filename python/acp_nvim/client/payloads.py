@@ -346,6 +346,18 @@ class OpenAddress(msgspec.Struct):
     url: str
 
 
+class Complete(msgspec.Struct):
+    """The paths that ``typed`` may mean. ``id`` comes back with the answers; a later one ends an earlier one.
+
+    ``recent``: where the user was, absolute, the latest first; told when a mention begins, else None.
+    """
+
+    chat: int
+    id: int
+    typed: str
+    recent: list[str] | dict[str, Any] | None = None
+
+
 class Settings(msgspec.Struct):
     """The whole settings, after the user has called ``setup`` again."""
 
