@@ -21,8 +21,9 @@ from .head import Head, draw_head
 from .icons import UNICODE, Icons
 from .look import Look
 
-#: A frame's size (architecture.md section 3): bytes, and blocks, folds and fences.
-FRAME_BYTES = 65536
+#: A frame's size: bytes, and blocks, folds and fences. 64 KB (architecture.md section 3) every 16 ms would
+#: take 1.5 s for 6 MB; these take 1 s, and Neovim about 4 ms each, of its 16.
+FRAME_BYTES = 98304
 FRAME_EVENTS = 200
 #: Bytes of each message that stands before a question: the question is not kept waiting by their text.
 HASTE_BYTES = 2048
