@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.agents.aap_server import AapServer, Call, Json, Step, text
 from tests.nvim.aap_kit import chatting
+from tests.nvim.trouble import open_chat
 from tests.plugin import StartScreen, eventually, marked
+
+import acp_nvim
 
 TOOLS = [
     "read_file",
@@ -133,6 +141,46 @@ def test_a_server_that_takes_no_tools(start_screen: StartScreen) -> None:
     with chatting(start_screen, server, {"client_tools": ["read_file"]}) as chat:
         chat.until("x takes no tools of the editor", "agents.x.client_tools counts for nothing")
         chat.works("hello")
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[str]:
+    """The address of the demo agent over HTTP, in a folder of its own."""
+    command = [sys.executable, "-m", "acp_nvim.demo", "--speed", "0", "--aap", "0"]
+    path = {"PYTHONPATH": str(Path(acp_nvim.__file__).parents[1])}
+    with subprocess.Popen(command, cwd=tmp_path, env=path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield re.findall(r"http://[\d.:]+", process.stdout.readline())[0]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+
+
+def test_the_tour_of_the_demo(start_screen: StartScreen, short_tmp: Path, demo: str) -> None:
+    path = short_tmp / "letter.txt"
+    path.write_text("They recieve it.\n")
+    settings = {"protocol": "aap", "url": demo, "client_tools": TOOLS}
+    chat = open_chat(start_screen, settings, cwd=short_tmp, init="", size=(140, 50))
+    chat.until_state("idle")
+    chat.submit("tour")
+    chat.until("In `letter.txt` I found “recieve”")
+    chat.until_state("waiting")
+    assert "recieve" in path.read_text()
+    chat.screen.command("AcpPermit allow_once")
+    chat.until("Now a command.", "ls -l")
+    chat.until_state("waiting")
+    assert path.read_text() == "They receive it.\n"
+    chat.screen.command("AcpPermit allow_once")
+    chat.until("That was all.", "── done", "letter.txt  +1 -1")
+    chat.submit("run sleep 600")
+    chat.until_state("waiting")
+    chat.screen.command("AcpPermit allow_once")
+    eventually(lambda: any("sleep 600" in each for each in marked(chat.screen.marker).values()))
+    chat.screen.command("AcpCancel")
+    chat.until("cancelled by you")
+    eventually(lambda: not any("sleep 600" in each for each in marked(chat.screen.marker).values()))
+    chat.submit("help")
+    chat.until("I am the demo agent over HTTP")
+    chat.quiet()
 
 
 def test_the_names_of_the_settings_are_those_of_the_tools(start_nvim: Any) -> None:

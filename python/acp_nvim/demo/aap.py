@@ -1,7 +1,7 @@
 """The demo agent over HTTP: ``python -m acp_nvim.demo --aap PORT``. It speaks AAP v3, on this machine alone.
 
 It works in the folder it was started in, and only reads there. Its tools want a permission unless they are
-trusted; what it remembers is gone when it ends.
+trusted; with tools of the user's editor it does the rest (editor.py). What it remembers is gone when it ends.
 """
 
 from __future__ import annotations
@@ -9,21 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import signal
 import sys
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from .agent import VERSION
+from .aap_session import CLIENT_TOOLS, DEFAULTS, META, Json, Session, Turn
+from .editor import script_of
 from .project import DemoError, Project, read_disk
 from .requests import List, Search, Show, parse
 from .web import Request, Response, serve
-
-Json = dict[str, Any]
 
 MOST_LINES = 200  # of a result
 HELP = """I am the demo agent over HTTP. I have no language model: I understand plain requests.
@@ -33,121 +29,15 @@ HELP = """I am the demo agent over HTTP. I have no language model: I understand 
 - `search for TODO`
 
 Each takes a **tool of the server's**: you are asked before it runs, `:AcpOptions` turns it off or trusts it.
+
+With **tools of your editor** (`client_tools` in its settings) I work in your project:
+
+- `tour`: I look around, change a file if you agree, run a command if you agree
+- `replace old by new in README.md`
+- `create notes.md with some text`
+- `run ls -l`
+
 `:AcpSessions` lists what you asked before, as long as this server runs."""
-
-
-def _tool(name: str, title: str, about: str, **parameters: str) -> Json:
-    properties = {key: {"type": "string", "description": words} for key, words in parameters.items()}
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
-    return {"name": name, "title": title, "description": about, "parameters": schema}
-
-
-META: Json = {
-    "version": 3,
-    "agents": [
-        {
-            "name": "demo",
-            "title": "Demo",
-            "version": VERSION,
-            "description": "Shows what acp.nvim does with an agent over HTTP. It has no language model.",
-            "tools": [
-                _tool("list_files", "List files", "Lists the files of the server's folder."),
-                _tool("read_file", "Read a file", "Reads a text file.", path="its name, in the folder"),
-                _tool("search_files", "Search", "Finds lines with a text.", text="the text to look for"),
-            ],
-            "options": [
-                {
-                    "type": "select",
-                    "name": "answers",
-                    "title": "Answers",
-                    "options": ["friendly", "short"],
-                    "default": "friendly",
-                },
-                {"type": "text", "name": "name", "title": "Your name", "default": ""},
-                {
-                    "type": "secret",
-                    "name": "password",
-                    "title": "A password",
-                    "description": "for nothing at all: to see how secrets are asked for",
-                    "default": "",
-                },
-            ],
-            "capabilities": {
-                "history": {"full": {}},
-                "stream": {"delta": {}, "message": {}, "none": {}},
-            },
-        }
-    ],
-}
-DEFAULTS = {option["name"]: option["default"] for option in META["agents"][0]["options"]}
-SECRETS = {option["name"] for option in META["agents"][0]["options"] if option["type"] == "secret"}
-
-
-@dataclass(slots=True)
-class Session:
-    """``asked``: the calls that wait for the client's answer, by id."""
-
-    id: str
-    tools: dict[str, bool]
-    options: dict[str, str]
-    history: list[Json] = field(default_factory=list)
-    asked: dict[str, Json] = field(default_factory=dict)
-
-    @property
-    def info(self) -> Json:
-        options = {name: "***" if name in SECRETS else value for name, value in self.options.items()}
-        tools = [{"name": name, "trust": trust} for name, trust in self.tools.items()]
-        return {"sessionId": self.id, "agent": {"name": "demo", "tools": tools, "options": options}}
-
-
-class Turn:
-    """Tells one turn in the mode that was asked for, and writes it down."""
-
-    def __init__(self, session: Session, response: Response, mode: str, speed: float) -> None:
-        self._session = session
-        self._response = response
-        self._mode = mode
-        self._speed = speed
-        self._messages: list[Json] = []
-
-    async def begin(self) -> None:
-        if self._mode != "none":
-            await self._response.begin(200, {"Content-Type": "text/event-stream"})
-        await self._event("turn_start", {})
-
-    async def say(self, kind: str, words: str) -> None:
-        """``kind`` is text or thinking."""
-        if self._mode == "delta":
-            for piece in re.findall(r"\S+\s*|\s+", words):
-                await self._event(f"{kind}_delta", {"delta": piece})
-                await asyncio.sleep(1 / self._speed if self._speed else 0)
-        else:
-            await self._event(kind, {kind: words})
-        self._write({"role": "assistant", "content": [{"type": kind, kind: words}]})
-
-    async def call(self, call: Json) -> None:
-        await self._event("tool_call", call)
-        self._write({"role": "assistant", "content": [{"type": "tool_use", **call}]})
-
-    async def result(self, call: Json, content: str) -> None:
-        await self._event("tool_result", {"toolCallId": call["toolCallId"], "content": content})
-        self._write({"role": "tool", "toolCallId": call["toolCallId"], "content": content})
-
-    async def end(self, reason: str) -> None:
-        if self._mode == "none":
-            answer = {"stopReason": reason, "messages": self._messages}
-            await self._response.answer(200, json.dumps(answer).encode())
-        else:
-            await self._event("turn_stop", {"stopReason": reason})
-            await self._response.end()
-
-    def _write(self, message: Json) -> None:
-        self._messages.append(message)
-        self._session.history.append(message)
-
-    async def _event(self, kind: str, data: Json) -> None:
-        if self._mode != "none":
-            await self._response.send(f"event: {kind}\ndata: {json.dumps(data)}\n\n".encode())
 
 
 class Server:
@@ -199,6 +89,7 @@ class Server:
     def _create(self, body: Json) -> Session:
         session = Session(str(uuid.uuid4()), {}, dict(DEFAULTS))
         self._change(session, body["agent"])
+        session.declared = list(body.get("tools") or [])
         session.history += body.get("messages", [])
         self._sessions[session.id] = session
         return session
@@ -211,6 +102,7 @@ class Server:
 
     async def _turn(self, session: Session, body: Json, response: Response) -> None:
         self._change(session, body.get("agent") or {})
+        session.declared = list(body["tools"]) if "tools" in body else session.declared
         turn = Turn(session, response, body.get("stream", "none"), self._speed)
         prompt = next((each for each in body["messages"] if each["role"] == "user"), None)
         await turn.begin()
@@ -220,8 +112,10 @@ class Server:
         session.history.append(prompt)
         content = prompt["content"]
         words = content if isinstance(content, str) else " ".join(b.get("text", "") for b in content)
-        call = _call(words)
-        if call is None:
+        call, session.script = _call(words), script_of(parse(words), session.editor)
+        if session.script is not None:
+            await self._play(session, turn, next(session.script))
+        elif call is None:
             await turn.say("text", _greeting(session) + HELP)
             await turn.end("end_turn")
         elif call["name"] not in session.tools:
@@ -240,6 +134,11 @@ class Server:
 
     async def _go_on(self, session: Session, turn: Turn, answers: list[Json]) -> None:
         """What was asked has its answers."""
+        results = {each["toolCallId"]: each for each in answers if each["role"] == "tool"}
+        session.history += results.values()
+        if session.script is not None and session.waits_for in results:
+            await self._result(session, turn, str(results[session.waits_for]["content"]))
+            return
         for answer in answers:
             call = session.asked.pop(answer["toolCallId"], None)
             if call is None:
@@ -253,6 +152,35 @@ class Server:
             why = f" because “{reason}”" if reason else ""
             await turn.say("text", f"Then I leave it{why}.")
         await turn.end("end_turn")
+
+    async def _result(self, session: Session, turn: Turn, said: str) -> None:
+        """A tool of the editor's has said this: the script goes on, unless the user wants no more."""
+        script = session.script
+        if script is None or "The user cancelled the turn" in said:
+            session.script = None
+            await turn.end("end_turn")
+            return
+        try:
+            step = script.send(said)
+        except StopIteration:
+            await turn.end("end_turn")
+        else:
+            await self._play(session, turn, step)
+
+    @staticmethod
+    async def _play(session: Session, turn: Turn, step: str | Json) -> None:
+        """Say what the script says, up to its next call."""
+        while isinstance(step, str):
+            await turn.say("text", step)
+            following = next(session.script, None) if session.script is not None else None
+            if following is None:
+                session.script = None
+                await turn.end("end_turn")
+                return
+            step = following
+        session.waits_for = step["toolCallId"]
+        await turn.call(step)
+        await turn.end("tool_use")
 
     async def _finish(self, session: Session, turn: Turn, call: Json, *, told: bool) -> None:
         """Run the tool. After a permission only the history has its result, as with the SDK's server."""
@@ -317,10 +245,13 @@ async def run(port: int, speed: float) -> None:
     """Serve until a TERM or INT comes. Raises OSError when the port is taken."""
     server = await serve(Server(Path.cwd(), speed).answer, port)
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    settings = f"{{ agents = {{ remote = {{ protocol = 'aap', url = '{address}' }} }} }}"
+    tools = ", ".join(f"'{name}'" for name in CLIENT_TOOLS)
+    remote = f"protocol = 'aap', url = '{address}', client_tools = {{ {tools} }}"
     sys.stdout.write(
-        f"The demo agent listens at {address} (AAP). In Neovim:\n\n"
-        f"  :lua require('acp').setup({settings})\n  :AcpChat remote\n\nCtrl-C ends it.\n"
+        f"The demo agent listens at {address} (AAP). In Neovim, in a project of yours:\n\n"
+        f"  :lua require('acp').setup({{ agents = {{ remote = {{ {remote} }} }} }})\n"
+        "  :AcpChat remote\n\n"
+        "and say: tour. Without client_tools it has no tools of your editor. Ctrl-C ends it.\n"
     )
     sys.stdout.flush()
     stop = asyncio.Event()

@@ -24,9 +24,9 @@ async def run_command(job: Job, given: RunCommand) -> Done:
     terminals = job.kit.terminals
 
     async def ask(made: Plan) -> None:
-        subject = CommandSubject(made.shown, made.cwd, made.real_cwd, "outside" if made.outside else "asked")
+        subject = CommandSubject(made.shown, made.cwd, made.real_cwd, "outside" if made.outside else "tool")
         key = ("run", made.argv, made.real_cwd)
-        await job.ask(subject, key, "Always allow just this command in this folder, in this session")
+        await job.ask(subject, key, "Always allow this command here in this session")
 
     job.show(title=shlex.join(given.command))
     program, *args = given.command

@@ -28,7 +28,7 @@ async def test_a_command_runs_after_the_users_word(marker: str, tmp_path: Path) 
         said = await made.use("run_command", command=sh("echo hi; echo no >&2; cat; exit 3"))
         assert said == "exit code 3\nhi\nno\n"
         shown = "/bin/sh -c 'echo hi; echo no >&2; cat; exit 3'"
-        assert made.subject == CommandSubject(shown, str(made.ws), str(made.ws), "asked")
+        assert made.subject == CommandSubject(shown, str(made.ws), str(made.ws), "tool")
         assert (made.asked[0].tool_call_id, made.asked[0].host) == (made.row.id, "agents.example.org")
         (terminal,) = made.row.terminals
         assert (made.row.status, made.row.content) == ("completed", [TerminalRef(terminal.id)])
@@ -57,7 +57,7 @@ async def test_for_this_session_means_just_this_command_in_this_folder(marker: s
         assert made.subject.why == "outside"
         assert [option.name for option in made.asked[0].options] == [
             "Allow once",
-            "Always allow just this command in this folder, in this session",
+            "Always allow this command here in this session",
             "Reject",
             "Reject, and say why",
         ]
