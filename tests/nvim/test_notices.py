@@ -77,7 +77,7 @@ def test_a_question_while_neovim_has_no_focus(start_screen: StartScreen, agent: 
     chat = desk.chat(x)
     desk.screen.api.ui_set_focus(False)
     chat.send()
-    chat.wait_pending(1)
+    eventually(lambda: desk.screen.lua("return #require('acp.question.queue').of()") == 1)
     desk.screen.pump()
     assert len(bells) == (1 if how == "bell" else 0)
     assert len(desk.screen.lua("return _G.told")) == (1 if how == "notify" else 0)
