@@ -307,6 +307,9 @@ function M.host_lost(reason)
   if package.loaded['acp.sessions'] then
     require('acp.sessions').host_lost(reason)
   end
+  if package.loaded['acp.chat.export'] then
+    require('acp.chat.export').host_lost()
+  end
 end
 
 ---Open questions of all chats.

@@ -203,6 +203,7 @@ function M.create(agent, cwd, config, demo, old)
     M.equip(chat, buf)
     api.nvim_buf_set_name(buf, own)
     watch(chat, buf)
+    require('acp.chat.export').attach(chat, buf)
   end
   require('acp.chat.transcript').attach(chat.n, chat.buf)
   show_start(chat)

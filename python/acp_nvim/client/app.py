@@ -38,6 +38,7 @@ from .connection import Connection
 from .contents import Contents
 from .diffs import Diffs
 from .earlier import Earlier, remembers
+from .export import Exports
 from .forms import Forms
 from .history import History, keeps
 from .items import Items
@@ -145,6 +146,7 @@ class App:
         )
         self._store.subscribe(self._earlier.on_event)
         self._sessions = Sessions(self._registry, editor, self._connection, spawn, self._earlier)
+        self._exports = Exports(editor, self._registry, self._secrets, self._icons, spawn)
         self._items = Items(editor, self._registry, spawn)
         self._history = History(
             Path(hello.state) / "acp.nvim",
@@ -203,6 +205,7 @@ class App:
         self._traces.listen(self._on)
         self._on("details", payloads.Details, self._shown.details)
         self._on("cancel_item", payloads.Details, self._items.cancel)
+        self._on("export", payloads.Export, self._exports.write)
         self._on("content", payloads.OpenContent, self._contents.open)
         self._on("address", payloads.OpenAddress, self._contents.address)
         self._on("complete", payloads.Complete, self._completion.ask)

@@ -110,6 +110,14 @@ class ForgetSession(msgspec.Struct):
     id: str
 
 
+class Export(msgspec.Struct):
+    """The chat is to be written to ``path``, absolute, as Markdown. ``id`` comes back with the answer."""
+
+    chat: int
+    id: int
+    path: str
+
+
 class Context(msgspec.Struct):
     """Lines of a file given with a prompt; ``first`` and ``last`` count from 1."""
 

@@ -57,6 +57,7 @@ class Transcript:
         self._by_item: dict[int, tuple[Item, int]] = {}
         self._seen = 0  # items of the session that have their entry
         self._dirty: set[int] = set()
+        self.first = first
         self._next_id = first
         self._made = 0  # entries that have their block: always the first ones
         self._open: list[Permission] = []
