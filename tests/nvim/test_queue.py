@@ -288,6 +288,51 @@ def test_a_turn_that_ends_first_makes_it_the_next_prompt(start_screen: StartScre
     assert "did not take" not in chat.text
 
 
+@pytest.mark.parametrize("bang", ["", "!"])
+def test_a_cancel_while_it_is_steered(start_screen: StartScreen, agent: MakeAgent, bang: str) -> None:
+    refused = {"reply": {"outcome": "promptRequired", "reason": "noRunningTurn"}}
+    x = agent(
+        {
+            "initialize": [[STEERS]],
+            "_session/steering": [[{"wait": "session/cancel"}, refused]],
+            "session/prompt": [
+                [{"say": "begun"}, {"wait": "session/cancel"}, {"reply": {"stopReason": "cancelled"}}],
+                [{"say": "<$text>"}, DONE],
+            ],
+        }
+    )
+    chat = ready_chat(start_screen, x)
+    chat.submit("first")
+    chat.until("begun")
+    chat.screen.command("AcpSend! left")
+    chat.sees("steering  left")
+    chat.screen.command(f"AcpCancel{bang}")
+    chat.until("cancelled by you")
+    if not bang:
+        chat.until("<left>")
+    chat.until_state("idle")
+    chat.works("later")
+    assert asked(chat) == ["first", *([] if bang else ["left"]), "later"]
+    keys(chat, "2[[")
+    chat.until_prompt("left")
+
+
+def test_a_change_of_one_that_is_out_comes_back(start_screen: StartScreen, agent: MakeAgent) -> None:
+    chat = hold(start_screen, agent)
+    chat.type("draft")
+    for change in ({"text": "too late"}, {"text": ""}, {"before": 0}, {"now": True}):
+        chat.screen.lua("""
+            local change = ...
+            require('acp.chat.queue').change(require('acp.chat').get(1), 1, change)
+        """, change)  # fmt: skip
+    chat.until_prompt("too late\ndraft")
+    chat.screen.wait("that prompt did not wait any more")
+    assert (chat.status["queued"], chat.status["state"]) == (0, "waiting")
+    go_on(chat)
+    chat.until("── done")
+    assert asked(chat) == ["first"]
+
+
 def test_the_demo_agent_is_steered(start_screen: StartScreen) -> None:
     screen: Screen = start_screen(size=(100, 40))
     screen.command("AcpChat demo")
@@ -302,3 +347,12 @@ def test_the_demo_agent_is_steered(start_screen: StartScreen) -> None:
     chat.until("Now to what you added: “call this chat Steered”", "is called “Steered” now")
     chat.until_state("idle")
     assert chat.text.count("── done") + chat.text.count("── ended") == 1
+
+
+def test_a_key_sends_at_once(nvim: Neovim) -> None:
+    nvim.keys("\\!")
+    (sent,) = events(nvim, "send")
+    assert (sent["text"], sent["now"]) == ("draft", True)
+    nvim.keys("[[\\!")
+    assert changes(nvim) == [{"id": 2, "seq": 2, "now": True}]
+    assert nvim.lines() == [""]

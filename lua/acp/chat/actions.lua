@@ -242,6 +242,13 @@ M.all = {
         require('acp.chat.prompt').send(chat)
       end,
     },
+    send_now = {
+      desc = 'send at once: into the running turn, or instead of it',
+      modes = { 'n' },
+      run = function(chat)
+        require('acp.chat.prompt').send(chat, true)
+      end,
+    },
     previous = {
       desc = 'older prompt: what is queued first; sending it changes it there',
       modes = { 'n' },
@@ -379,6 +386,7 @@ M.order = {
   prompt = {
     'send',
     'send_normal',
+    'send_now',
     'previous',
     'next',
     'history',

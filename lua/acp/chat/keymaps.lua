@@ -19,6 +19,7 @@ return {
   prompt = {
     send = '<C-s>',
     send_normal = '<CR>',
+    send_now = '<LocalLeader>!',
     previous = '[[',
     next = ']]',
     queue = '<LocalLeader>q',
