@@ -42,7 +42,9 @@ local function one_agent(name)
   if name == config.DEMO and not agent.command then
     health.ok('demo: built in; no language model, no account')
   elseif agent.protocol == 'aap' then
-    health.ok(('%s: over HTTP at %s'):format(name, agent.url or '(no url)'))
+    -- What must not be in an address, but may be by mistake, is nobody's to read.
+    local url = (agent.url or '(no url)'):gsub('//[^/?#]*@', '//•••@'):gsub('[?#].*', '')
+    health.ok(('%s: over HTTP at %s'):format(name, url))
     local key = agent.api_key_env
     if not agent.url then
       health.error(name .. ': no url', { ('set agents.%s.url'):format(name) })

@@ -151,6 +151,40 @@ def test_saying_no(codex: Codex, llm: FakeLlm, protocol: str) -> None:
     assert complaints(chat) == []
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS[1:])
+def test_sessions(codex: Codex, llm: FakeLlm, protocol: str) -> None:
+    """A session is taken up after a restart, in the mode that codex forgets; and shown from the list."""
+    chat = codex.chat(llm, protocol, ASKING)
+    chat.send("edit")
+    chat.finish()
+    before = chat.text().partition("❯")[2].rstrip()
+    chat.screen.command("AcpRestart")
+    chat.until(lambda: "codex remembers this chat" in chat.text(), "it is resumed")
+    chat.until(lambda: chat.state() == "idle", "it is ready again")
+    assert chat.text().partition("❯")[2].startswith(before)
+    chat.screen.wait("Read-only mode")
+    chat.send("reject")  # it still asks
+    chat.finish("reject_once")
+    assert complaints(chat) == []
+
+    chat.screen.command("bwipeout! acp://codex/1")
+    chat.screen.command("AcpSessions codex")
+    chat.screen.wait("Change the greeting")
+    chat.screen.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('acp://sessions'))")
+    chat.screen.keys("/greeting<CR><CR>")
+    chat.until(lambda: chat.screen.funcs.bufexists("acp://codex/2"), "it is opened")
+    chat.screen.wait("── loaded")
+    text = "\n".join(chat.screen.lines(int(chat.screen.funcs.bufnr("acp://codex/2"))))
+    for wanted in (
+        "[[edit]]",
+        "+ hello ACP",
+        "now says **hello ACP**",
+        "[[reject]]",
+        "I leave the file alone.",
+    ):
+        assert wanted in text, text
+
+
 def test_what_it_does_without_being_told_to_ask(codex: Codex, llm: FakeLlm) -> None:
     """In its own default mode it edits the project and asks nobody: the catalog says so."""
     chat = codex.chat(llm, "auto", {})

@@ -60,7 +60,11 @@ def test_agents_that_are_there_come_first_with_their_path_and_note(
         ({"agents": {"mine": {"env": {"A": "b"}}}}, ["mine: no command", "set agents.mine.command"]),
         (
             {"agents": {"r": {"protocol": "aap", "url": "http://127.0.0.1:1"}}},
-            ["r: over HTTP at http://127.0.0.1:1"],
+            ["r: over HTTP at http://127.0.0.1:1\n"],
+        ),
+        (
+            {"agents": {"r": {"protocol": "aap", "url": "https://me:hush@agent.example/v1?key=hush"}}},
+            ["r: over HTTP at https://•••@agent.example/v1\n"],
         ),
         (
             {"agents": {"r": {"protocol": "aap", "url": "http://127.0.0.1:1", "api_key_env": "NO_SUCH_KEY"}}},

@@ -85,7 +85,7 @@ def test_an_agent_without_options(start_screen: StartScreen, agent: MakeAgent) -
 
 
 @pytest.mark.parametrize("method", ["session/resume", "session/load"])
-def test_a_session_that_is_taken_up_keeps_its_own(
+def test_what_was_set_is_set_again_when_the_agent_has_forgotten_it(
     start_screen: StartScreen, agent: MakeAgent, method: str
 ) -> None:
     can: Json = {"loadSession": True} if method.endswith("load") else {"sessionCapabilities": {"resume": {}}}
@@ -103,8 +103,9 @@ def test_a_session_that_is_taken_up_keeps_its_own(
     chat.until_state("failed")
     chat.screen.command("AcpRestart")
     chat.until_state("idle")
-    chat.sees("Ask mode")
-    assert len(set_requests(x)) == 1
+    chat.sees("Code mode")
+    assert len(set_requests(x)) == 2
+    chat.works("and now?")
 
 
 def test_the_agent_ends_while_they_are_set(start_screen: StartScreen, agent: MakeAgent) -> None:

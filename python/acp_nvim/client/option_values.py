@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.options import Option
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import label, typed
+
+if TYPE_CHECKING:
+    from .chat import Chat
 
 #: Cells of what an agent says of a failure.
 WORDS_CELLS = 400
@@ -47,3 +51,11 @@ def said(failure: Failure) -> str:
     """A failure in one line."""
     words = one_line(failure.message, WORDS_CELLS)
     return f"{words}; {failure.remedy}" if failure.remedy else words
+
+
+def remember(chat: Chat) -> None:
+    """Lua keeps what was chosen in a chat, for a host that takes the place of this one; but no secrets."""
+    secret = {option.id for option in chat.session.options if option.type == "secret"}
+    chosen = {**chat.preset, **chat.chosen}
+    kept = {ident: value for ident, value in chosen.items() if ident not in secret}
+    chat.wiring.announcer.call(chat, "acp.options", "chosen", kept)

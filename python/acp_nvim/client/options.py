@@ -19,7 +19,7 @@ from . import payloads
 from .announce import TEXT_CELLS, Announcer, known
 from .chat import Chat
 from .login import Logins
-from .option_values import ask, find, offered, said
+from .option_values import ask, find, offered, remember, said
 from .registry import Registry
 
 #: Seconds after which a change that has no answer is spoken about.
@@ -79,17 +79,14 @@ class Options:
             return
         now = {option.id: option.value for option in chat.session.options if option.type != "secret"}
         asked = self._wanted.get(chat.session.id, {})
-        old = [key for key, value in chat.chosen.items() if key not in asked and now.get(key, value) != value]
-        for ident in old:
-            del chat.chosen[ident]
-        if old:
-            self._remember(chat)
-
-    def _remember(self, chat: Chat) -> None:
-        """Lua keeps what the user has chosen, for a host that takes the place of this one; but no secrets."""
-        secret = {option.id for option in chat.session.options if option.type == "secret"}
-        kept = {ident: value for ident, value in chat.chosen.items() if ident not in secret}
-        self._announcer.call(chat, "acp.options", "chosen", kept)
+        gone = False
+        for kept in (chat.preset, chat.chosen):
+            old = [key for key, value in kept.items() if key not in asked and now.get(key, value) != value]
+            for ident in old:
+                del kept[ident]
+            gone = gone or bool(old)
+        if gone:
+            remember(chat)
 
     # -- the user's wishes
 
@@ -142,7 +139,7 @@ class Options:
         if failure is not None:
             raise AgentError(failure)
         chat.chosen[ident] = value
-        self._remember(chat)
+        remember(chat)
 
     async def _remind(self, chat: Chat, option: Option, value: str | bool) -> None:
         await anyio.sleep(PATIENCE)

@@ -11,7 +11,7 @@ from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.text.sanitise import one_line
 from acp_nvim.view.options import typed
 
-from .option_values import ask, said
+from .option_values import ask, remember, said
 
 if TYPE_CHECKING:
     from .chat import Chat
@@ -24,33 +24,40 @@ async def preset(chat: Chat, agent: Agent) -> None:
     """Set what the settings want and the agent does not have yet; tell what it does not take, once a chat.
 
     A key is an option's id, else a category. The model comes first, as others depend on it, the rest in the
-    agent's order. A session that is loaded or resumed keeps its own values: this is not called for it.
+    agent's order. A session that is loaded keeps its own values: this is not called for it. What is set here
+    is kept like a choice: an agent that is started again may have forgotten it, as a mode that asks.
     Raises AgentError when the connection is lost or the agent wants a login.
     """
     settings = chat.connection.config.options
-    refused = await _set_all(chat, agent, settings if isinstance(settings, dict) else {})
+    chat.preset.clear()
+    values = settings if isinstance(settings, dict) else {}
+    refused = await _set_all(chat, agent, values, chat.preset)
     if refused and refused != chat.refused:
         chat.refused = refused
         where = f"agents.{chat.session.agent}.options"
         chat.tell.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
+    remember(chat)
 
 
 async def choose_again(chat: Chat, agent: Agent) -> None:
-    """The agent was started again: set what the user had chosen in this chat, and it does not have any more.
+    """The agent was started again: set what it had by the settings and the user's choice in this chat, and
+    does not have any more.
 
     Raises AgentError as ``preset`` does.
     """
-    refused = await _set_all(chat, agent, dict(chat.chosen))
+    refused = await _set_all(chat, agent, {**chat.preset, **chat.chosen}, {})
     if refused:
         chat.tell.note("warning", f"{chat.session.agent} did not take again what you had chosen:", refused)
 
 
-async def _set_all(chat: Chat, agent: Agent, values: Mapping[str, object]) -> list[str]:
-    """Returns what the agent did not take, each with the reason."""
+async def _set_all(
+    chat: Chat, agent: Agent, values: Mapping[str, object], done: dict[str, str | bool]
+) -> list[str]:
+    """Returns what the agent did not take, each with the reason; ``done`` gets the rest, by option."""
     wanted, refused = dict(values), list[str]()
     while wanted:
         key = _next(chat.session, wanted)
-        problem = await _set(chat, agent, key, wanted.pop(key))
+        problem = await _set(chat, agent, key, wanted.pop(key), done)
         if problem is not None:
             refused.append(f"{one_line(str(key), 80)}: {problem}")
     return refused
@@ -74,7 +81,7 @@ def _find(session: Session, key: str) -> Option | None:
     return found or next((option for option in known if option.category == key), None)
 
 
-async def _set(chat: Chat, agent: Agent, key: str, wanted: object) -> str | None:
+async def _set(chat: Chat, agent: Agent, key: str, wanted: object, done: dict[str, str | bool]) -> str | None:
     """Returns why the agent has another value, if it has."""
     option = _find(chat.session, key)
     if option is None:
@@ -83,10 +90,9 @@ async def _set(chat: Chat, agent: Agent, key: str, wanted: object) -> str | None
     if value is None:
         offers = ["true", "false"] if option.type == "boolean" else [c.value for c in option.choices]
         return f"{one_line(str(wanted), 80)} is not offered" + _there_are(offers)
-    if value == option.value:
-        return None
-    failure = await ask(agent, chat.session, option, value)
+    failure = await ask(agent, chat.session, option, value) if value != option.value else None
     if failure is None:
+        done[option.id] = value
         return None
     if failure.ends_all:
         raise AgentError(failure)
