@@ -195,7 +195,7 @@ local function write(buf, event)
   if event.file == api.nvim_buf_get_name(buf) then
     return refused(nil, 'name a file for the trace: :w file.jsonl')
   end
-  local path = vim.fn.fnamemodify(vim.fn.expand(event.match), ':p')
+  local path = vim.fn.fnamemodify(event.match, ':p')
   if vim.fn.isdirectory(path) == 1 then
     return refused(nil, ('%s is a folder; name a file in it'):format(path))
   end
@@ -218,6 +218,7 @@ local function prepare(buf)
     end,
   })
   api.nvim_create_autocmd({ 'BufEnter', 'BufWinEnter' }, { group = group, buffer = buf, callback = watch })
+  api.nvim_create_autocmd('TabEnter', { group = group, callback = watch })
   api.nvim_create_autocmd('BufWipeout', {
     group = group,
     buffer = buf,

@@ -13,6 +13,17 @@ from tests.plugin import StartScreen, eventually
 SECRET = "sk-hush-hush-123"
 ENDS = {"reply": {"stopReason": "end_turn"}}
 
+COUNT = """
+_G.looks = 0
+local host = require('acp.host')
+local event = host.event
+host.event = function(name, payload)
+  _G.looks = _G.looks + (name == 'trace_more' and 1 or 0)
+  return event(name, payload)
+end
+"""
+"""Lua that counts how often the host is asked for what is new."""
+
 
 def trace_lines(chat: Chat) -> list[str]:
     buffers = [each for each in chat.screen.api.list_bufs() if each.name.endswith("/trace")]
@@ -65,10 +76,12 @@ def test_a_trace_is_live_is_walked_and_filtered(start_screen: StartScreen, agent
 
     # Elsewhere it stands still, and goes on when it comes back.
     eventually(lambda: chat.screen.api.get_current_buf().name.endswith("/trace"))
+    chat.screen.lua(COUNT)
     chat.screen.command("tabprevious")
     shown = len(trace_lines(chat))
     chat.works("again")
     assert len(trace_lines(chat)) == shown
+    assert chat.screen.lua("return _G.looks") <= 1  # the one that finds out
     chat.screen.command("tabnext")
     eventually(lambda: len(trace_lines(chat)) > shown)
     chat.screen.keys("q")

@@ -45,6 +45,8 @@ class Redact:
 
     def __init__(self, secrets: Secrets, home: str) -> None:
         self._secrets = secrets
+        self._longest = secrets.longest
+        self._names: dict[str, str] = {}  # of members, without secrets: there are few, and they come again
         self._home: re.Pattern[str] | None = None
         home = home.rstrip("/")
         if home.count("/") and len(home) > 2:
@@ -57,8 +59,11 @@ class Redact:
 
     def cut(self, text: str) -> str:
         """The beginning of a message, as JSON. It may end within a secret: so much of its end is left out."""
-        end = len(text) - self._secrets.longest
-        text = _TEXT_PAIR.sub(rf'\1"{MASK}"', text[: max(0, end)])
+        return self.raw(text[: max(0, len(text) - self._longest)])
+
+    def raw(self, text: str) -> str:
+        """What may be JSON, or a part of it, and cannot be read as such."""
+        text = _TEXT_PAIR.sub(rf'\1"{MASK}"', text)
         text = _TEXT_CLOSED.sub(r"\1", text)
 
         def member(match: re.Match[str]) -> str:
@@ -122,8 +127,14 @@ class Redact:
         if isinstance(value, list):
             return [self._keys(item) for item in value]
         if isinstance(value, dict):
-            return {self.text(name): self._keys(item) for name, item in value.items()}
+            return {self._name(name): self._keys(item) for name, item in value.items()}
         return value
+
+    def _name(self, name: str) -> str:
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = self.text(name)
+        return known
 
     def _spans(self, text: str) -> list[Span]:
         spans = self._secrets.spans(text)

@@ -60,7 +60,7 @@ class Secrets:
 
     def mask(self, text: str) -> str:
         """Return ``text`` without any secret."""
-        for member in self._members.values():
+        for member in list(self._members.values()):  # another thread may add one
             text = member.sub(rf'\1"{MASK}"', text)
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)

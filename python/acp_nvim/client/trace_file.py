@@ -23,6 +23,8 @@ from .trace_rows import read
 from .trace_sessions import SessionOf, same
 
 VERSION = 1
+#: Levels of a message that is written as JSON.
+MOST_DEPTH = 100
 MASKED = (
     "secrets of the settings and of the environment; env, headers and log-ins; members named as keys, tokens,"
     " passwords, cookies; the home folder (~)"
@@ -143,13 +145,15 @@ def _line(facts: Facts, record: _Record, message: Any, start: float, redact: Red
     elif message is not None:
         line["msg"] = message
     elif entry.raw:
-        line["text"] = redact.text(entry.raw.decode("utf-8", "replace"))
+        line["text"] = redact.raw(entry.raw.decode("utf-8", "replace"))
     return line
 
 
 def _whole(record: _Record) -> Any:
-    """The message, if it is whole. What is no object, as a number, is written as text."""
+    """The message, if it is whole. What is no object, or too deep, is written as text."""
     entry = record.entry
+    if entry.raw.count(b"[") + entry.raw.count(b"{") > MOST_DEPTH and _depth(entry.raw) > MOST_DEPTH:
+        return None
     if entry.size > len(entry.raw):
         return None
     if entry.direction == "note" and entry.raw:
@@ -158,6 +162,18 @@ def _whole(record: _Record) -> Any:
         except (ValueError, RecursionError):
             return None
     return record.message if isinstance(record.message, dict | list) else None
+
+
+def _depth(raw: bytes) -> int:
+    """How deep a message is at most: brackets in texts count, too."""
+    depth = deepest = 0
+    for byte in raw:
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
 
 
 def _stream(record: _Record) -> Hashable | None:

@@ -194,3 +194,39 @@ def test_the_file_is_for_its_user_alone_and_replaced_as_a_whole(tmp_path: Path) 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["link.jsonl", "report.jsonl"]
     with pytest.raises(OSError, match="No such file"):
         write(tmp_path / "no/where.jsonl", ["a"])
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":' + b"[" * 300 + b'{"token":"hush-hush"}' + b"]" * 300 + b"}",
+        b'{"a":' * 5000 + b'{"password":"hush-hush"}' + b"}" * 5000,
+        b'loaded {"api_key": "hush-hush", "name": "x", "value": "hush-hush"}',
+        b'["token", {"env": {"A": "hush-hush"}}',
+        b"\xff\xfe token hush" + b"\x00" * 9,
+    ],
+)
+def test_what_cannot_be_read_is_text_without_secrets(raw: bytes) -> None:
+    (_, line) = lines(
+        FACTS, [Conversation([Entry(0, "in", raw, len(raw))], 0, "acp-v1", None, None)], redact()
+    )
+    assert "text" in json.loads(line)
+    assert "hush-hush" not in line
+
+
+def test_texts_of_other_streams_do_not_belong_together() -> None:
+    def chunk(kind: str, text: str) -> Entry:
+        update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+        raw = json.dumps(
+            {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+        ).encode()
+        return Entry(0, "in", raw, len(raw))
+
+    entries = [
+        chunk("agent_message_chunk", "sk-te"),
+        chunk("agent_thought_chunk", "aside"),
+        chunk("agent_message_chunk", "st-0000!"),
+    ]
+    made = lines(FACTS, [Conversation(entries, 0, "acp-v1", None, None)], redact("sk-test-0000"))
+    texts = [json.loads(each)["msg"]["params"]["update"]["content"]["text"] for each in made[1:]]
+    assert texts == [MASK, "aside", "!"]
