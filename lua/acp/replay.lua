@@ -72,7 +72,7 @@ local function answer(act)
     for index, option in ipairs(question.options) do
       if option.id == act.option or option.kind == act.option then
         if question.form and option.id == 'accept' then
-          local values = type(act.content) == 'table' and act.content or vim.empty_dict()
+          local values = next(act.content or {}) and act.content or vim.empty_dict()
           require('acp.host').event('form', { id = question.id, seq = 0, values = values, send = true })
           return true
         end

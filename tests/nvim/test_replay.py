@@ -15,7 +15,7 @@ import pytest
 from tests.agents.aap_server import AapServer, Call, text
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.aap_kit import chatting
-from tests.nvim.trouble import Chat, ready_chat, settings_of
+from tests.nvim.trouble import Chat, ready_chat
 from tests.plugin import ROOT, StartScreen, eventually, find_binary
 
 GREETING = "# greetings\nhello world\n"
@@ -55,48 +55,46 @@ def written(chat: Chat, folder: Path) -> Path:
     return trace
 
 
+FORM = {"name": "Bob", "language": 2, "times": "2", "parts": [1, 3], "loud": True}
+QUESTION = "return (require('acp.question.queue').of()[1] or {}).id"
+FILL = """
+local question = require('acp.question.queue').of()[1]
+require('acp.host').event('form', { id = question.id, seq = 0, values = ..., send = true })
+"""
+
+
 @contextmanager
-def demo(start_screen: StartScreen, _agent: MakeAgent, folder: Path) -> Iterator[Chat]:
+def demo(start_screen: StartScreen, _agent: MakeAgent, folder: Path, version: str = "1") -> Iterator[Chat]:
+    """Allowed, rejected and cancelled edits, a form that is filled in, a command that fails."""
     (folder / "greeting.txt").write_text(GREETING)
     env = {"ACP_DEMO_SPEED": "0", "PYTHONPATH": str(ROOT / "python")}
-    command = [sys.executable, "-m", "acp_nvim.demo"]
-    chat = ready_chat(start_screen, {"command": command, "env": env}, cwd=folder)
-    chat.submit("replace world by Neovim in greeting.txt")
-    chat.until_state("waiting")
-    chat.screen.command("AcpPermit allow_once")
-    chat.until("── done")
-    chat.submit("run echo one two")
-    eventually(
-        lambda: chat.status["state"] == "waiting" or chat.text.count("── done") == 2, message=chat.show
-    )
-    if chat.status["state"] == "waiting":
-        chat.screen.command("AcpPermit allow_once")
-    eventually(lambda: chat.text.count("── done") == 2, message=chat.show)
+    command = [sys.executable, "-m", "acp_nvim.demo", "--protocol", version]
+    settings = {"command": command, "env": env, "protocol": f"acp-v{version}"}
+    chat = ready_chat(start_screen, settings, cwd=folder)
+    turns = 0
+
+    def say(prompt: str, *answers: str) -> None:
+        nonlocal turns
+        chat.submit(prompt)
+        for answer in answers:
+            asked = eventually(lambda: chat.screen.lua(QUESTION), message=chat.show)
+            chat.screen.lua(FILL, FORM) if answer == "form" else chat.screen.command(answer)
+            eventually(lambda asked=asked: chat.screen.lua(QUESTION) != asked)  # type: ignore[misc]
+        turns += 1
+        eventually(lambda: len(re.findall("^── ", chat.text, re.MULTILINE)) == turns, message=chat.show)
+        chat.until_state("idle")
+
+    say("replace world by Neovim in greeting.txt", "AcpPermit allow_once")
+    say("create new.txt with hi", "AcpPermit reject_once")
+    say("replace hello by bye in greeting.txt", "AcpCancel")
+    say("run echo one two; exit 3", "AcpPermit allow_once")
+    say("ask me something", "form", "AcpPermit allow_once")
     yield chat
 
 
-@contextmanager
-def second(start_screen: StartScreen, agent: MakeAgent, _folder: Path) -> Iterator[Chat]:
-    def update(**fields: Any) -> dict[str, Any]:
-        return {"update": fields}
-
-    hello = {"protocolVersion": 2, "info": {"name": "two", "version": "1"}, "capabilities": {"session": {}}}
-    said = [
-        {"reply": {"messageId": "u"}},
-        update(sessionUpdate="state_update", state="running"),
-        update(
-            sessionUpdate="agent_message_chunk", messageId="m", content={"type": "text", "text": "Hello "}
-        ),
-        update(
-            sessionUpdate="agent_message_chunk", messageId="m", content={"type": "text", "text": "there."}
-        ),
-        update(sessionUpdate="state_update", state="idle", stopReason="end_turn"),
-    ]
-    x = agent({"initialize": [{"reply": hello}], "session/prompt": [said]})
-    chat = ready_chat(start_screen, {**settings_of(x), "protocol": "acp-v2"})
-    chat.submit("hi")
-    chat.until("Hello there.", "── done")
-    yield chat
+def demo_2(start_screen: StartScreen, agent: MakeAgent, folder: Path) -> Any:
+    """The same in version 2 of the protocol."""
+    return demo(start_screen, agent, folder, "2")
 
 
 @contextmanager
@@ -114,7 +112,7 @@ def server(start_screen: StartScreen, _agent: MakeAgent, _folder: Path) -> Itera
 Begin = Callable[[StartScreen, MakeAgent, Path], Any]
 
 
-@pytest.mark.parametrize("begin", [demo, second, server])
+@pytest.mark.parametrize("begin", [demo, demo_2, server])
 def test_a_trace_is_replayed(
     start_screen: StartScreen, agent: MakeAgent, tmp_path: Path, short_tmp: Path, begin: Begin
 ) -> None:

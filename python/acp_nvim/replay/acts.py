@@ -54,3 +54,34 @@ def prompt_text(blocks: Any) -> str:
             uri = inner.get("uri") if isinstance(inner, dict) else block.get("uri")
             words.append("@" + str(block.get("name") or str(uri).rpartition("/")[2]))
     return "".join(words) or "(a prompt without text)"
+
+
+def typed(params: Json, content: Any) -> Json:
+    """The values of a form as its page has them typed: choices by their number from 1, numbers as text."""
+    schema = params.get("requestedSchema")
+    fields = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(content, dict) or not isinstance(fields, dict):
+        return {}
+    return {name: _typed(fields.get(name), value) for name, value in content.items()}
+
+
+def _typed(field: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        choices = _choices(field.get("items") if isinstance(field, dict) else None)
+        return [choices.index(each) + 1 for each in value if each in choices]
+    choices = _choices(field)
+    if value in choices:
+        return choices.index(value) + 1
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return value
+
+
+def _choices(field: Any) -> list[Any]:
+    if not isinstance(field, dict):
+        return []
+    named = field.get("oneOf") or field.get("anyOf")
+    if isinstance(named, list):
+        return [each.get("const") for each in named if isinstance(each, dict)]
+    plain = field.get("enum")
+    return plain if isinstance(plain, list) else []

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from .acts import Acts, prompt_text
+from .acts import Acts, prompt_text, typed
 from .pace import Pace
 from .recording import OPENINGS, Entry, Json, Recording, answer_to, read
 from .room import Room
@@ -281,7 +281,7 @@ class Agent:
             return
         await self._acts.do("hint", text=f"the recorded answer: {name}")
         if self._auto:
-            session, content = request.params.get("sessionId"), result.get("content")
+            session, content = request.params.get("sessionId"), typed(request.params, result.get("content"))
             await self._acts.do("answer", session=session, option=chosen, content=content)
 
 

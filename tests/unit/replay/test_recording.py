@@ -10,7 +10,7 @@ import pytest
 
 from acp_nvim.replay import recording as module
 from acp_nvim.replay.__main__ import main
-from acp_nvim.replay.acts import prompt_text
+from acp_nvim.replay.acts import prompt_text, typed
 from acp_nvim.replay.recording import RecordingError, read
 
 HEAD = {"acp.nvim": "0.1.0", "trace": 1, "agent": "claude"}
@@ -150,3 +150,28 @@ def test_a_plain_log_and_arrays_of_messages(tmp_path: Path) -> None:
 )
 def test_prompts_as_they_were_written(blocks: Any, text: str) -> None:
     assert prompt_text(blocks) == text
+
+
+def test_forms_are_filled_in_as_they_were() -> None:
+    fields = {
+        "name": {"type": "string"},
+        "language": {"type": "string", "oneOf": [{"const": "en"}, {"const": "de"}]},
+        "size": {"type": "string", "enum": ["s", "m"]},
+        "parts": {"type": "array", "items": {"anyOf": [{"const": "a"}, {"const": "b"}]}},
+        "times": {"type": "integer"},
+        "width": {"type": "number"},
+        "loud": {"type": "boolean"},
+    }
+    content = {
+        "name": "Bob",
+        "language": "de",
+        "size": "m",
+        "parts": ["b", "x"],
+        "times": 2,
+        "width": 0.5,
+        "loud": True,
+    }
+    assert typed({"requestedSchema": {"properties": fields}}, content) == {
+        "name": "Bob", "language": 2, "size": 2, "parts": [2], "times": "2", "width": "0.5", "loud": True,
+    }  # fmt: skip
+    assert typed({}, content) == typed({"requestedSchema": {"properties": fields}}, None) == {}
