@@ -107,14 +107,7 @@ class App:
         self._terminal_views = TerminalViews(editor, self._registry, spawn)
         self._store.subscribe(self._terminal_views.on_event)
         self._tools = ToolBox(
-            editor,
-            self._files,
-            self._terminals,
-            self._questions,
-            self._store,
-            self._spawner,
-            protected=self._protected,
-            chat=self._number,
+            editor, self._files, self._terminals, self._questions, self._store, self._spawner, self._report
         )
         self._store.subscribe(self._tools.on_event)
         self._services = Services(

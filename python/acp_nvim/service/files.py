@@ -72,10 +72,10 @@ class FileService:
     ) -> None:
         self._editor = editor
         self._questions = questions
-        self._protected = protected
+        self.protected = protected
         self._quirks = quirks
         self._changed = changed
-        self._chat = chat
+        self.chat = chat
         self._written = written
         self._order = Order()
         self._known = Known()
@@ -125,7 +125,11 @@ class FileService:
         async with self._turn(session, path) as place:
             if reads:
                 await gate.read(place)
-            old, unsaved = await self._seen(session, place)
+            try:
+                old, unsaved = await self._seen(session, place)
+            except RequestError:
+                await gate.read(place)  # even what is wrong with it tells of it
+                raise
             new = _without_surrogates(make(old))
             op = "add" if old is None else "modify"
             diff = Diff((Change(op, place.path),), old, new)
@@ -159,18 +163,18 @@ class FileService:
 
     async def _resolve(self, session: Session, path: str) -> Place:
         roots = tuple(session.roots) or (session.cwd,)
-        job = partial(resolve, path, roots, tuple(self._protected()))
+        job = partial(resolve, path, roots, tuple(self.protected()))
         return await to_thread.run_sync(job, abandon_on_cancel=True)
 
     async def _seen(self, session: Session, place: Place) -> tuple[str | None, bool]:
         """The whole text as the user has it now, and whether it has edits that are not saved."""
         text = await self._current(session, place.real)
-        buffer = await self._editor.call("acp.buffers", "read", place.real, self._chat(session))
+        buffer = await self._editor.call("acp.buffers", "read", place.real, self.chat(session))
         return text, bool(buffer["loaded"] and buffer.get("modified"))
 
     async def _buffer(self, session: Session, real: str) -> tuple[str, int] | None:
         """The text of the loaded buffer and the number of its last change; None when it is not loaded."""
-        buffer = await self._editor.call("acp.buffers", "read", real, self._chat(session))
+        buffer = await self._editor.call("acp.buffers", "read", real, self.chat(session))
         if not buffer["loaded"]:
             return None
         if buffer.get("large"):
@@ -201,7 +205,7 @@ class FileService:
         this very change of them. Each edit counts: a buffer that changed since is looked at again.
         """
         options: dict[str, Any] = {}
-        if (chat := self._chat(session)) is not None:
+        if (chat := self.chat(session)) is not None:
             options["chat"] = chat
         while True:
             answer = await self._editor.call("acp.buffers", "write", place.real, text, dict(options))

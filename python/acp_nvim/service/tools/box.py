@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ TOOLS = {tool.about.name: tool for tool in _ALL}
 
 
 class ToolBox:
-    """Implements ``ports.ClientTools``, for all sessions. ``protected``, ``chat``: as in ``FileService``."""
+    """Implements ``ports.ClientTools``, for all sessions. ``report`` is told of faults of ours."""
 
     def __init__(
         self,
@@ -115,13 +115,11 @@ class ToolBox:
         questions: Questions,
         sink: Sink,
         spawner: Spawner,
-        *,
-        protected: Callable[[], Sequence[str]],
-        chat: Callable[[Session], int | None],
+        report: Callable[[Exception], None],
     ) -> None:
-        self._sink = sink
+        self._report = report
         self._consent = Consent(questions)
-        self._kit = Kit(editor, files, terminals, self._consent, Git(spawner), sink, protected, chat)
+        self._kit = Kit(editor, files, terminals, self._consent, Git(spawner), sink)
 
     def named(self, name: str) -> ClientTool | None:
         """What there is to say of a tool; None: there is none of this name."""
@@ -138,6 +136,9 @@ class ToolBox:
             return self._failed(job, error.message)
         except (NvimError, OSError) as error:
             return self._failed(job, str(error))
+        except Exception as error:  # a fault of ours ends no turn, and the agent must have its answer
+            self._report(error)
+            return self._failed(job, "the tool is broken")
         content = done.content if done.content is not None else [Block.of_text(done.said)]
         fields = {"raw_output": done.raw} if done.raw is not None else {}
         job.show(status="completed", content=content, **fields)

@@ -59,6 +59,9 @@ async def search_files(job: Job, given: SearchFiles) -> Done:
     if said.code == 128 and given.regex and b"USE_LIBPCRE" in said.data:  # a git without them
         words[words.index("-P")] = "-E"
         said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
+    if said.code == 128 and "--untracked" in words:  # no repository after all, or a broken one
+        words[words.index("--untracked")] = "--no-index"
+        said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
     if said.code == git.MISSING:
         raise RequestError(INTERNAL_ERROR, "git is not installed: there is no search without it")
     if said.code is not None and said.code > 1:
@@ -66,7 +69,7 @@ async def search_files(job: Job, given: SearchFiles) -> Done:
     found = [match.groups() for line in _text(said.data).split("\n") if (match := _MATCH.fullmatch(line))]
     if not only:
         names = dict.fromkeys(f"{folder}/{name}" for name, _, _ in found)
-        look = partial(open_ones, names, (*job.roots, folder), tuple(job.kit.protected()))
+        look = partial(open_ones, names, (*job.roots, folder), tuple(job.kit.files.protected()))
         told = await to_thread.run_sync(look, abandon_on_cancel=True)
         found = [each for each in found if f"{folder}/{each[0]}" in told]
     some, base = found[:MOST_MATCHES], _as_said(place, folder)
@@ -75,7 +78,7 @@ async def search_files(job: Job, given: SearchFiles) -> Done:
         lines.append(f"(ended after {MOST_SECONDS:g} seconds: search in a folder, or for something simpler)")
     elif len(found) > len(some) or said.code is None:
         lines.append("(there are more matches: look for something rarer, or in a folder)")
-    job.show(locations=[Location(f"{base}/{n}", int(line)) for n, line, _ in some[:10]])
+    job.show(locations=[Location(f"{base}/{n}", int(line)) for n, line, _ in some[:1]])
     return Done("\n".join(lines or ["(nothing)"]), raw={"matches": len(some)})
 
 
@@ -103,11 +106,11 @@ async def _base(job: Job, said: str) -> tuple[Place, str, str]:
 async def _names(job: Job, folder: str, only: str) -> tuple[list[str], bool]:
     """Names below the folder, and whether there are more."""
     if await to_thread.run_sync(git.repository, folder, abandon_on_cancel=True):
-        words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+        words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         words += ["--", f":(literal){only}" if only else "."]
         said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
         if said.code in (0, None):
-            names = _text(said.data).split("\0")[:-1]
+            names = list(dict.fromkeys(_text(said.data).split("\0")[:-1]))
             there = await to_thread.run_sync(_there, folder, names[: 2 * MOST_FILES], abandon_on_cancel=True)
             return there[:MOST_FILES], said.code is None or max(len(there), len(names) - 1) > MOST_FILES
     if only:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,21 @@ from anyio import to_thread
 from acp_nvim.process.command import start_command
 from acp_nvim.process.spawn import LaunchError, Spawner
 
-# What Neovim was started with must not lead to another repository; env ends with 127 without a git.
+# What Neovim was started with must not lead to another repository, nor the user's settings to other output or
+# to programs; env ends with 127 without a git.
+_PLAIN = (
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "grep.column=false",
+    "grep.fullName=false",
+    "submodule.recurse=false",
+)
 _GIT = (
     "env",
     *(word for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX") for word in ("-u", name)),
     "git",
     "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.quotePath=false",
+    *(word for name in _PLAIN for word in ("-c", name)),
 )
 MISSING = 127
 
@@ -61,21 +67,36 @@ class Git:
             process.close()
         return Said(bytes(data[:limit]), code, scope.cancelled_caught)
 
-    async def ignored(self, path: str) -> bool:
-        """Whether git ignores a file (a real path). What git cannot tell counts as ignored."""
-        folder = await to_thread.run_sync(_folder, path, abandon_on_cancel=True)
-        if folder is None:
-            return False
-        said = await self.run(folder, ["check-ignore", "-q", "--", path], limit=4096, seconds=5)
-        return said.code != 1
+    async def ignored(self, path: str, roots: Sequence[str]) -> bool:
+        """Whether git ignores a file (a real path), or a repository of the roots' the one that it is in.
+
+        What git cannot tell counts as ignored. To the outer ones a file of a submodule is nothing they know.
+        """
+        tops = await to_thread.run_sync(_tops, path, roots, abandon_on_cancel=True)
+        for number, (top, folder) in enumerate(tops):
+            words = ["check-ignore", "-q", "--", path]
+            said = await self.run(top if number else folder, words, limit=4096, seconds=5)
+            if said.code == 0 or (number == 0 and said.code != 1):
+                return True
+        return False
 
 
 def repository(folder: str) -> bool:
     """Whether a folder is in a working tree. Touches the disk."""
-    return any((each / ".git").exists() for each in (Path(folder), *Path(folder).parents))
+    return any(_top(each) for each in (Path(folder), *Path(folder).parents))
 
 
-def _folder(path: str) -> str | None:
-    """The deepest folder there is above a file; None: no repository is."""
-    folder = next((str(each) for each in Path(path).parents if each.is_dir()), "/")
-    return folder if repository(folder) else None
+def _top(folder: Path) -> bool:
+    """A worktree and a submodule have a file there; a folder without a HEAD is not git's."""
+    found = folder / ".git"
+    return (found / "HEAD").exists() or found.is_file()
+
+
+def _tops(path: str, roots: Sequence[str]) -> list[tuple[str, str]]:
+    """The innermost repository of a file and those around it in the roots, each with the file's folder."""
+    parents = Path(path).parents
+    folder = next((str(each) for each in parents if each.is_dir()), "/")
+    found = [str(each) for each in parents if _top(each)]
+    bases = [os.path.realpath(root) for root in roots]
+    outer = [each for each in found[1:] if any(each == base or each.startswith(f"{base}/") for base in bases)]
+    return [(each, folder) for each in (*found[:1], *outer)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,16 +26,12 @@ from .secret import secret
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """``protected()`` and ``chat(session)`` as in ``FileService``."""
-
     editor: Buffers
     files: FileService
     terminals: TerminalService
     consent: Consent
     git: Git
     sink: Sink
-    protected: Callable[[], Sequence[str]]
-    chat: Callable[[Session], int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,7 @@ class Job:
             return place.why
         if await to_thread.run_sync(secret, place.path, self.roots, abandon_on_cancel=True):
             return "secret"
-        return "ignored" if await self.kit.git.ignored(place.real) else None
+        return "ignored" if await self.kit.git.ignored(place.real, self.roots) else None
 
     async def read(self, place: Place) -> None:
         """As in ``files.Gate``: only what takes the user's word is asked about."""

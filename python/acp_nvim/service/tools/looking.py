@@ -25,7 +25,7 @@ MOST_BUFFERS = 500
 
 async def open_buffers(job: Job, _given: Given) -> Done:
     """Names of files in buffers: not of those outside."""
-    found = _list(await job.kit.editor.call(MODULE, "buffers", job.kit.chat(job.session)))
+    found = _list(await job.kit.editor.call(MODULE, "buffers", job.kit.files.chat(job.session)))
     inside = await _inside(job, [str(each["path"]) for each in found])
     told = [_entry(each, job.short(inside[each["path"]])) for each in found if each["path"] in inside]
     return Done(_list_of(told[:MOST_BUFFERS]) if told else "(no file of the project is open)")
@@ -49,10 +49,13 @@ async def diagnostics(job: Job, given: Diagnostics) -> Done:
         inside = {str(each["path"]): only for each in found}
     else:
         inside = await _inside(job, [str(each["path"]) for each in found])
-        protected = tuple(job.kit.protected())
+        protected = tuple(job.kit.files.protected())
         look = partial(open_ones, inside.values(), job.roots, protected)
         told_of = await to_thread.run_sync(look, abandon_on_cancel=True)
-        ignored = {real: await job.kit.git.ignored(real) for real in sorted(set(inside.values()) & told_of)}
+        ignored = {
+            real: await job.kit.git.ignored(real, job.roots)
+            for real in sorted(set(inside.values()) & told_of)
+        }
         inside = {path: real for path, real in inside.items() if ignored.get(real) is False}
     told = [_entry(each, job.short(inside[each["path"]])) for each in found if each["path"] in inside]
     if not told:
@@ -63,7 +66,7 @@ async def diagnostics(job: Job, given: Diagnostics) -> Done:
 
 async def selection(job: Job, _given: Given) -> Done:
     """Where the cursor is in the code, and what was last selected there."""
-    found = await job.kit.editor.call(MODULE, "selection", job.kit.chat(job.session))
+    found = await job.kit.editor.call(MODULE, "selection", job.kit.files.chat(job.session))
     path = found.get("path") if isinstance(found, dict) else None
     if not path:
         return Done("(no file is shown)")

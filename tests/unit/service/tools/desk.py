@@ -14,7 +14,7 @@ from tests.unit.service.helpers import FakeEditor, Room
 
 from acp_nvim.process.reaper import Reaper
 from acp_nvim.process.spawn import Spawner
-from acp_nvim.service.files import PROTECTED, FileService
+from acp_nvim.service.files import FileService
 from acp_nvim.service.terminals import TerminalService
 from acp_nvim.service.tools import ToolBox
 from acp_nvim.session.asked import Permission
@@ -55,11 +55,12 @@ class Desk:
         self.answer: str | None = None
         self.why = "not like this"
         self.asked: list[Permission] = []
+        self.faults: list[Exception] = []
         self.on_ask: Callable[[], object] = lambda: None
         self.spawner = Spawner()
         self.spawner.reaper = Reaper(grace=0.2)
         questions, store = self.room.questions, self.room.store
-        self.files = FileService(self.editor, questions, written=store.apply)
+        self.files = FileService(self.editor, questions, chat=lambda _session: 1, written=store.apply)
         self.terminals = TerminalService(
             self.spawner,
             store,
@@ -74,8 +75,7 @@ class Desk:
             questions,
             store,
             self.spawner,
-            protected=lambda: PROTECTED,
-            chat=lambda _session: 1,
+            self.faults.append,
         )
         store.subscribe(self.box.on_event)
         self.session: Session = self.room.session(cwd=str(self.ws))
@@ -92,8 +92,8 @@ class Desk:
         """The processes of this test that live, but for the reaper."""
         return marked(marker).keys() - {self.spawner.reaper.pid}
 
-    def git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.ws, check=True, capture_output=True)
+    def git(self, *words: str, where: Path | None = None) -> None:
+        subprocess.run(["git", *words], cwd=where or self.ws, check=True, capture_output=True)
 
     async def use(self, tool: str, given: Any = None, /, **fields: Any) -> str:
         """Call a tool; what the agent is told."""

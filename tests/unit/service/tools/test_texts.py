@@ -104,6 +104,48 @@ async def test_a_tracked_file_in_an_ignored_folder_is_read(tmp_path: Path) -> No
         assert await made.use("read_file", path="build/kept.txt") == "kept\n"
 
 
+async def test_repositories_in_repositories(tmp_path: Path) -> None:
+    """What an outer one ignores is ignored, unless it is outside of the project, as one for a home folder."""
+    async with desk(tmp_path) as made:
+        made.git("init", "-q", where=made.base)
+        (made.base / ".gitignore").write_text("*\n")
+        made.git("init", "-q")
+        made.file(".gitignore", "vendor/\n")
+        made.file("vendor/lib/a.txt", "a\n")
+        made.git("init", "-q", where=made.ws / "vendor/lib")
+        made.file("a.txt", "a\n")
+        made.answer = REJECT
+        assert await made.use("read_file", path="a.txt") == "a\n"
+        assert "rejected" in await made.use("read_file", path="vendor/lib/a.txt")
+        assert made.subject.why == "ignored"
+        made.file("not-git/.git/x", "")
+        made.file("not-git/a.txt", "a\n")
+        assert await made.use("read_file", path="not-git/a.txt") == "a\n"
+        broken = made.file("broken/.git", "gitdir: /nowhere\n").parent
+        made.file("broken/a.txt", "a\n")
+        assert "rejected" in await made.use("read_file", path=f"{broken}/a.txt")  # nobody can tell
+
+
+@pytest.mark.parametrize("tool", ["write_file", "edit_file"])
+async def test_even_what_is_wrong_with_a_file_is_not_told(tmp_path: Path, tool: str) -> None:
+    async with desk(tmp_path) as made:
+        made.file(".env", b"\0\xff")
+        made.file("key.pem/x")
+        made.answer = REJECT
+        given = {"text": "x"} if tool == "write_file" else {"old_text": "a", "new_text": "b"}
+        for name in (".env", "key.pem", "../other", "/etc"):
+            said = await made.use(tool, path=name, **given)
+            assert said == "It failed: The user rejected this."
+
+
+async def test_a_fault_of_ours_is_an_answer_too(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        made.editor.said["buffers"] = [{"no": "path"}]
+        assert await made.use("open_buffers") == "It failed: the tool is broken"
+        assert [type(each) for each in made.faults] == [KeyError]
+        assert made.row.status == "failed"
+
+
 @pytest.mark.req("AAP-28", "AAP-29")
 async def test_writing_is_asked_with_the_change(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
