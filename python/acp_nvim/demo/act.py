@@ -56,7 +56,7 @@ I am the built-in **demo agent**. I have no language model: I follow plain reque
 | `demo output 50` | run a command that writes 50 lines, five a second |
 | `demo silence 75` | say nothing for 75 seconds |
 
-Most of these are commands too: type `/`. While I work, `:AcpSend! …` adds a request to the same turn.
+Most of these are commands too: type `/`. While I work (over ACP v1), `:AcpSend! …` adds to the turn.
 `:AcpOptions` has my mode, my pace and my thoughts.
 Texts with odd blanks go in quotes: `replace 'one  two' by 'three' in notes.txt`.
 `:checkhealth acp` lists agents that can think."""
