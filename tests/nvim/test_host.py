@@ -64,7 +64,7 @@ def test_hello_comes_first_and_says_what_the_host_must_know(recorded: Neovim) ->
     event(recorded, "trace", agent="x", buf=1)
     [hello] = sent(recorded)
     assert hello[0] == "acp:hello"
-    assert set(hello[1]) == {"settings", "version", "icons", "cache", "seq"}
+    assert set(hello[1]) == {"settings", "version", "icons", "cache", "state", "seq"}
     assert hello[1]["icons"] in {"unicode", "ascii"}
     assert hello[1]["seq"] == 1
     version = recorded.lua("local v = vim.version() return ('%d.%d.%d'):format(v.major, v.minor, v.patch)")
