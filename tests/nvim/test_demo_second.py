@@ -74,7 +74,7 @@ def played(start_screen: StartScreen, folder: Path, protocol: str) -> list[str]:
     send(chat, "call this chat The last")
     until_idle(chat, 9)
     assert chat.lua("return require('acp').status().title") == "The last"
-    assert chat.messages() == ""
+    assert chat.messages().strip() == ""  # 0.10 puts empty lines there
     text = TIMES.sub("", transcript(chat)).replace(str(folder), "FOLDER").replace("ACP v2", "ACP v1")
     return [line for line in text.split("\n") if not AROUND.match(line)]
 

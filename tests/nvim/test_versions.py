@@ -1,242 +1,18 @@
-"""The same work over each version of ACP looks the same; and the version is found out by asking."""
+"""Which version of ACP is spoken, found out by asking; and what only version 2 has."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from base64 import b64encode
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.agents.fixtures import Json, MakeAgent
-from tests.nvim.cases.kit import OPTIONS, PASSIVE, WATCH, Chat, Stage, ask, selected, update
+from tests.nvim.cases.kit import PASSIVE, WATCH, Chat, Stage, update
+from tests.nvim.login_kit import WANTED
+from tests.nvim.same_kit import HELLO_2, INFO, V2
+from tests.nvim.test_login_terminal import TTY, in_terminal, program
+from tests.nvim.trouble import open_chat
 from tests.plugin import StartScreen, eventually, marked
-
-TIMES = re.compile(r"\b(?:done )?(?:in |after )?\d+(?:\.\d+)? s\b|\bdone\b")
-PLAN = [
-    {"content": "look", "priority": "high", "status": "completed"},
-    {"content": "change", "priority": "medium", "status": "in_progress"},
-]
-OLD, NEW = "one\ntwo\n", "one\n2\n"
-LONG = 400
-
-INFO = {"name": "scripted", "version": "1.0"}
-HELLO_2 = {"reply": {"protocolVersion": 2, "info": INFO, "capabilities": {"session": {}}}}
-
-
-class V1:
-    """The actions of an agent of version 1 for each step of the work."""
-
-    protocol = "acp-v1"
-    hello: Json | None = None
-
-    def turn(self, *actions: Json, stop: str = "end_turn") -> list[Json]:
-        return [*actions, {"reply": {"stopReason": stop}}]
-
-    def say(self, text: str) -> Json:
-        return {"say": text}
-
-    def call(self, ident: str, **fields: Any) -> Json:
-        return update("tool_call", toolCallId=ident, **fields)
-
-    def patch(self, ident: str, **fields: Any) -> Json:
-        return update("tool_call_update", toolCallId=ident, **fields)
-
-    def edit(self, path: str) -> Json:
-        return {"type": "diff", "path": path, "oldText": OLD, "newText": NEW}
-
-    def ask(self, ident: str, call: str, title: str) -> Json:
-        return ask(ident, {"toolCallId": call, "title": title})
-
-    def run(self, cwd: str) -> list[Json]:
-        """A command of ours, for the agent."""
-        params = {"sessionId": "$session", "command": "printf", "args": ["a\\nb\\n"], "cwd": cwd}
-        return [
-            {"request": "terminal/create", "params": params, "id": "create"},
-            {"await": "create", "keep": {"terminal": "terminalId"}},
-            self.call(
-                "run", title="printf 'a\\nb\\n'", kind="execute", status="in_progress",
-                rawInput={"command": "printf 'a\\nb\\n'"},
-                content=[{"type": "terminal", "terminalId": "$terminal"}],
-            ),
-            {"request": "terminal/wait_for_exit", "id": "exit",
-             "params": {"sessionId": "$session", "terminalId": "$terminal"}},
-            {"await": "exit"},
-        ]  # fmt: skip
-
-    def plan(self) -> Json:
-        return update("plan", entries=PLAN)
-
-    def cancelled(self) -> list[Json]:
-        return [{"wait": "session/cancel"}, {"reply": {"stopReason": "cancelled"}}]
-
-
-class V2(V1):
-    """The same of version 2."""
-
-    protocol = "acp-v2"
-    hello = HELLO_2
-    _said = 0
-    _turns = 0
-
-    def turn(self, *actions: Json, stop: str = "end_turn") -> list[Json]:
-        return [*self._begins(), *actions, update("state_update", state="idle", stopReason=stop)]
-
-    def _begins(self) -> list[Json]:
-        self._turns += 1
-        mine = f"user-{self._turns}"
-        return [
-            update("state_update", state="running"),
-            {"reply": {"messageId": mine}},
-            update("user_message", messageId=mine, content=[{"type": "text", "text": "$text"}]),
-        ]
-
-    def say(self, text: str) -> Json:
-        self._said += 1
-        return update(
-            "agent_message_chunk", messageId=f"said-{self._said}", content={"type": "text", "text": text}
-        )
-
-    def call(self, ident: str, **fields: Any) -> Json:
-        return self.patch(ident, **fields)
-
-    def edit(self, path: str) -> Json:
-        text = f"diff --git {path} {path}\n--- {path}\n+++ {path}\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
-        return {
-            "type": "diff",
-            "changes": [{"operation": "modify", "path": path, "fileType": "text"}],
-            "patch": {"format": "git_patch", "text": text},
-        }
-
-    def ask(self, ident: str, call: str, title: str) -> Json:
-        params = {
-            "sessionId": "$session",
-            "title": title,
-            "subject": {"type": "tool_call", "toolCall": {"toolCallId": call}},
-            "options": OPTIONS,
-        }
-        return {
-            "send": {"jsonrpc": "2.0", "id": ident, "method": "session/request_permission", "params": params}
-        }
-
-    def run(self, cwd: str) -> list[Json]:
-        """A command of the agent's own, which tells what it writes."""
-        coded = [b64encode(piece).decode() for piece in (b"a\nb", b"\n")]
-        return [
-            self.patch("run", title="printf 'a\\nb\\n'", kind="execute", status="in_progress",
-                       rawInput={"command": "printf 'a\\nb\\n'"},
-                       content=[{"type": "terminal", "terminalId": "t1"}]),
-            update("terminal_update", terminalId="t1", command="printf 'a\\nb\\n'", cwd=cwd),
-            *[update("terminal_output_chunk", terminalId="t1", data=piece) for piece in coded],
-            update("terminal_update", terminalId="t1", exitStatus={"exitCode": 0}),
-        ]  # fmt: skip
-
-    def plan(self) -> Json:
-        return update("plan_update", plan={"type": "items", "planId": "p", "entries": PLAN})
-
-    def cancelled(self) -> list[Json]:
-        return [{"wait": "session/cancel"}, update("state_update", state="idle", stopReason="cancelled")]
-
-
-def work(speaks: V1, folder: Path) -> list[list[Json]]:
-    """The turns: read, edit after a question, run a command, plan, be cancelled, be rejected, talk long."""
-    file = str(folder / "a.txt")
-    begun = speaks.turn(
-        speaks.say("Wait."), speaks.call("slow", title="Sleep", kind="other", status="in_progress")
-    )
-    return [
-        speaks.turn(
-            speaks.call("read", title="Read a.txt", kind="read", status="in_progress",
-                        locations=[{"path": file, "line": 1}]),
-            speaks.patch("read", status="completed"),
-            speaks.say("It has **two** lines."),
-        ),
-        speaks.turn(
-            speaks.call("edit", title="Edit a.txt", kind="edit", status="pending",
-                        content=[speaks.edit(file)],
-                        locations=[{"path": file}]),
-            speaks.ask("q1", "edit", "Edit a.txt"),
-            {"await": "q1"},
-            {"write": file, "text": NEW},
-            speaks.patch("edit", status="completed"),
-            speaks.say("Changed."),
-        ),
-        speaks.turn(*speaks.run(str(folder)), speaks.patch("run", status="completed"), speaks.say("Ran.")),
-        speaks.turn(speaks.plan(), speaks.say("Planned.")),
-        [*begun[:-1], *speaks.cancelled()],
-        speaks.turn(
-            speaks.call("rm", title="Delete a.txt", kind="delete", status="pending",
-                        locations=[{"path": file}]),
-            speaks.ask("q2", "rm", "Delete a.txt"),
-            {"await": "q2"},
-            speaks.patch("rm", status="failed"),
-            speaks.say("Then not."),
-        ),
-        speaks.turn({"loop": LONG, "do": [speaks.say("{i} ")]}),
-    ]  # fmt: skip
-
-
-def played(speaks: V1, start_screen: StartScreen, agent: MakeAgent, folder: Path) -> tuple[str, list[str]]:
-    """Let it be done; return the transcript, and the questions as they stood in it."""
-    folder.mkdir(parents=True)
-    (folder / "a.txt").write_text(OLD)
-    on: dict[str, Any] = {"session/prompt": work(speaks, folder)}
-    if speaks.hello is not None:
-        on["initialize"] = [speaks.hello]
-    scripted = agent(on=on)
-    screen = start_screen(size=(120, 40), init=WATCH, cwd=folder)
-    screen.setup({**PASSIVE, "agents": {"x": {**scripted.settings, "protocol": speaks.protocol}}})
-    chat = Stage(screen).open(scripted)
-    chat.wait_state("idle")
-    questions: list[str] = []
-
-    def answer(choice: str, result: str, ident: str) -> None:
-        chat.wait_pending(1)
-        chat.wait_state("waiting")
-        questions.append(chat.wait("1 Allow"))
-        chat.permit(choice)
-        assert scripted.response(ident)["result"] == selected(result)
-
-    for turns, text in enumerate(("read it", "edit it", "run it", "plan it"), 1):
-        chat.send(text)
-        if text == "edit it":
-            answer("1", "ok", "q1")
-        chat.wait_turn(turns)
-    chat.send("wait")
-    chat.wait("Sleep")
-    chat.cancel()
-    assert chat.wait_turn(5)["stop_reason"] == "cancelled"
-    chat.send("delete it")
-    answer("2", "no", "q2")
-    chat.wait_turn(6)
-    chat.send("count")
-    chat.wait_turn(7)
-    chat.wait(f"{LONG - 1} {LONG}")
-    return chat.text(), questions
-
-
-def plain(text: str, folder: Path) -> list[str]:
-    """Without what differs from run to run: times, the folder, and the name of the protocol."""
-    lines = text.replace(str(folder), "FOLDER").replace("ACP v1", "ACP").replace("ACP v2", "ACP").splitlines()
-    return [TIMES.sub("TIME", re.sub(r"ready in .*", "ready", line)) for line in lines]
-
-
-@pytest.mark.timeout(180)
-def test_the_same_work_looks_the_same(start_screen: StartScreen, agent: MakeAgent, tmp_path: Path) -> None:
-    shown = []
-    for speaks in (V1(), V2()):
-        folder = tmp_path / speaks.protocol / "project"
-        text, questions = played(speaks, start_screen, agent, folder)
-        shown.append((plain(text, folder), [plain(each, folder) for each in questions]))
-        assert "two" not in (folder / "a.txt").read_text()
-        assert "✗" not in text
-    differs = difflib.unified_diff(shown[0][0], shown[1][0], lineterm="")
-    assert "\n".join(differs) == ""
-    assert shown[1] == shown[0]
-    text = "\n".join(shown[0][0])
-    for wanted in ("a.txt  +1 -1", "- two", "printf", "│ b", "look", "rejected by", "cancelled by"):
-        assert wanted in text, text
 
 
 @pytest.mark.req("V2-04", "V2-07", "V2-08")
@@ -285,6 +61,52 @@ def test_auto_falls_back(
     chat.wait_turn()
     running = {row["pid"] for row in scripted.events("start")} & set(marked(screen.marker))
     assert running == {scripted.events("start")[-1]["pid"]}
+
+
+@pytest.mark.req("V2-07")
+def test_nothing_of_version_1_is_lost_when_auto_falls_back(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    """A login in a terminal, a boolean option, files and commands of ours: all of it is used."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text("text\n")
+    hello = {"protocolVersion": 1, "agentInfo": INFO, "agentCapabilities": {}, "authMethods": [TTY]}
+    scripted = agent(on={"initialize": [{"reply": hello}], "session/new": [WANTED]})
+    command = program(tmp_path, scripted)
+    web: Json = {"id": "web", "name": "Web", "type": "boolean", "currentValue": False}
+    session = {"sessionId": "s1"}
+    read = {**session, "path": str(folder / "a.txt")}
+    run = {**session, "command": "printf", "args": ["ran\\n"]}
+    good = json.loads((tmp_path / "good.json").read_text())
+    good["on"] |= {
+        "session/new": [[{"reply": {**session, "configOptions": [web]}}]],
+        "session/set_config_option": [[{"reply": {"configOptions": [{**web, "currentValue": True}]}}]],
+        "session/prompt": [
+            [
+                {"request": "fs/read_text_file", "params": read, "id": "r"},
+                {"await": "r", "keep": {"read": "content"}},
+                {"say": "read: $read"},
+                {"request": "terminal/create", "params": run, "id": "t"},
+                {"await": "t", "keep": {"terminal": "terminalId"}},
+                update("tool_call", toolCallId="run", title="printf", kind="execute", status="completed",
+                       content=[{"type": "terminal", "terminalId": "$terminal"}]),
+                {"reply": {"stopReason": "end_turn"}},
+            ]
+        ],
+    }  # fmt: skip
+    (tmp_path / "good.json").write_text(json.dumps(good))
+    chat = open_chat(start_screen, {"command": command, "protocol": "auto"}, cwd=folder)
+    in_terminal(chat)
+    chat.screen.keys("good<CR>")
+    chat.until("ACP v1", "ready in")
+    chat.until_state("idle")
+    chat.screen.command("AcpOptions web true")
+    told = scripted.wait("session/set_config_option")["params"]
+    assert told == {"sessionId": "s1", "configId": "web", "type": "boolean", "value": True}
+    chat.submit("go")
+    chat.until("read: text", "│ ran", "── done")
+    chat.quiet()
 
 
 @pytest.mark.req("V2-01", "V2-03")
