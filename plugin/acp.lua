@@ -71,7 +71,7 @@ command(
 command(
   'AcpSessions',
   'sessions',
-  { nargs = '*', complete = 'agents', desc = 'List the sessions of all agents, or open one' }
+  { nargs = '*', complete = 'sessions', desc = 'List the sessions of all agents, or open one' }
 )
 command('AcpLogin', 'login', { nargs = '?', complete = 'agents', desc = 'Log in to an agent' })
 command('AcpLogout', 'logout', { desc = 'Log out of the agent of this chat' })

@@ -281,7 +281,7 @@ local words_of = {
   rules = { 'revoke', 'restore' },
 }
 
----@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'|'queue'|'traces'
+---@param what 'agents'|'answers'|'follow'|'changes'|'options'|'rules'|'queue'|'traces'|'sessions'
 ---@param lead string
 ---@param line string
 ---@param pos integer
@@ -294,6 +294,13 @@ function M.complete(what, lead, line, pos)
     local agent, rest = line:sub(1, pos):match('^.-%u%a*%s+(%S+)%s+(.*)$')
     if agent then
       return rest:find('%s') and {} or starting(require('acp.trace').sessions(agent), lead)
+    end
+    what = 'agents'
+  end
+  if what == 'sessions' then
+    local agent, rest = line:sub(1, pos):match('^.-%u%a*%s+(%S+)%s+(.*)$')
+    if agent then
+      return rest:find('%s') and {} or starting(require('acp.sessions.record').ids(agent), lead)
     end
     what = 'agents'
   end

@@ -131,10 +131,14 @@ def test_it_is_gone(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path
     desk.shows("(untitled)", gone=["Kept"])
     eventually(lambda: [each["id"] for each in home.kept()] == ["b"])
     # An id is enough, if one knows it.
+    complete = desk.screen.funcs.getcompletion
+    assert "x" in complete("AcpSessions ", "cmdline")
+    assert complete("AcpSessions y ", "cmdline") == []
     desk.screen.command("AcpSessions x its own id")
     eventually(lambda: any(m["params"]["sessionId"] == "its own id" for m in x.log("session/load")))
     desk.current(x).wait("── loaded 2 messages")
     eventually(lambda: [each["id"] for each in home.kept()] == ["its own id", "b"])
+    assert complete("AcpSessions x ", "cmdline") == ["its own id", "b"]
     assert "no such" not in desk.screen.messages()
 
 

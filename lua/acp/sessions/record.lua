@@ -30,6 +30,21 @@ local function read()
   end, vim.islist(list) and list or {})
 end
 
+---The ids of an agent's sessions, the last used first.
+---@param agent string
+---@return string[]
+function M.ids(agent)
+  local list = vim.tbl_filter(function(each)
+    return each.agent == agent
+  end, read())
+  table.sort(list, function(a, b)
+    return a.time > b.time
+  end)
+  return vim.tbl_map(function(each)
+    return each.id
+  end, list)
+end
+
 ---The session that a buffer `acp://<agent>/<n>` showed in this folder: the last used one of that number,
 ---else of that agent.
 ---@param agent string

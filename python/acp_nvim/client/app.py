@@ -296,6 +296,7 @@ class App:
         self._follow.remove(chat.session)
         self._overwrites.remove(chat.session)
         self._options.forget(chat)
+        self._earlier.closed(chat)
         self._files.forget(chat.session)
         self._completion.forget(chat)
         self._terminals.close(chat.session)

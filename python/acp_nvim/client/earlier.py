@@ -46,6 +46,7 @@ class Earlier:
         self._secrets = secrets
         self._spawn = spawn
         self._wanted = wanted
+        self._noted: dict[str, Used] = {}  # what was noted last, by session of ours
         self._greeted: set[str] = set()  # folders whose first chat was told
 
     # -- noting
@@ -65,19 +66,24 @@ class Earlier:
         if info is None or not (info.can_load or info.can_resume):
             return
         turn = session.turns[-1] if session.turns else None
-        self._record.keep(
-            Used(
-                agent=session.agent,
-                id=session.remote_id,
-                cwd=session.cwd,
-                home=chat.connection.cwd,
-                title=self._secrets.mask(_title(session)),
-                time=int((turn.ended or turn.started) if turn is not None else time.time()),
-                chat=chat.n,
-                delete=info.can_delete,
-                fork=info.can_fork,
-            )
+        used = Used(
+            agent=session.agent,
+            id=session.remote_id,
+            cwd=session.cwd,
+            home=chat.connection.cwd,
+            title=self._secrets.mask(_title(session)),
+            time=int((turn.ended or turn.started) if turn is not None else time.time()),
+            chat=chat.n,
+            delete=info.can_delete,
+            fork=info.can_fork,
         )
+        if used != self._noted.get(session.id):  # some agents tell the same title again and again
+            self._noted[session.id] = used
+            self._record.keep(used)
+
+    def closed(self, chat: Chat) -> None:
+        """The chat is gone; its session stays noted."""
+        self._noted.pop(chat.session.id, None)
 
     def gone(self, agent: str, ident: str) -> None:
         """The agent does not have it any more: it is offered no longer."""
