@@ -98,6 +98,19 @@ def test_changes_of_several_are_kept_while_walking(nvim: Neovim) -> None:
     assert nvim.lines() == ["draft and on"]
 
 
+def test_what_is_changed_is_what_outlives_neovim(nvim: Neovim) -> None:
+    unsent = "return require('acp.chat.prompt').unsent(require('acp.chat').get(1))"
+    nvim.lua("require('acp.chat.history').add(require('acp.chat').get(1).cwd, 'sent')")
+    nvim.keys("[[A!<Esc>2[[")
+    assert nvim.lines() == ["sent"]
+    assert nvim.lua(unsent) == "one\ntwo!\ndraft"
+    nvim.keys("A again<Esc>")
+    assert nvim.lua(unsent) == "one\ntwo!\nsent again\ndraft"
+    nvim.keys("9]]")
+    assert nvim.lines() == ["draft"]
+    assert nvim.lua(unsent) == "one\ntwo!\nsent again\ndraft"
+
+
 def test_a_host_that_dies_gives_the_changed_texts_back(nvim: Neovim) -> None:
     nvim.keys("[[A!<Esc><CR>[[")
     assert nvim.lines() == ["two!"]

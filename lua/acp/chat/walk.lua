@@ -158,8 +158,11 @@ function M.told(chat)
       local before = key(older)
       older.id = nil
       walk.changed[key(older)], walk.changed[before] = walk.changed[before] or walk.changed[key(older)], nil
+      local seen = older == here and #vim.fn.win_findbuf(chat.prompt) > 0
       if older == here and require('acp.chat.prompt').text(chat) == older.text then
-        require('acp.message').info('the prompt you look at does not wait any more')
+        if seen then
+          require('acp.message').info('the prompt you look at does not wait any more')
+        end
       elseif older == here then
         require('acp.message').warn(
           'the prompt you change does not wait any more; what you wrote stays here, as a new one'
