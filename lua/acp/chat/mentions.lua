@@ -34,6 +34,31 @@ local function state_of(n)
   return states[n]
 end
 
+---What is said of a row: behind its text if there is room, else below it.
+---@param line string
+---@param notes [string, string][] chunks
+---@param width integer cells
+---@return vim.api.keyset.set_extmark
+---@return integer rows below
+local function said(line, notes, width)
+  local cells, rows, used = vim.fn.strdisplaywidth, {}, 0
+  for _, note in ipairs(notes) do
+    local size = cells(note[1]) + 3
+    if #rows == 0 or used + size > width then
+      table.insert(rows, { { '   ', 'AcpHint' }, note })
+      used = size
+    else
+      vim.list_extend(rows[#rows], { { ' · ', 'AcpHint' }, note })
+      used = used + size
+    end
+  end
+  if #rows == 1 and cells(line) + used <= width then
+    rows[1][1] = { '  ', 'AcpHint' } -- Neovim puts a blank before it
+    return { virt_text = rows[1], virt_text_pos = 'eol' }, 0
+  end
+  return { virt_lines = rows }, #rows
+end
+
 ---@param chat acp.Chat
 ---@param items acp.ShownMention[]
 local function draw(chat, items)
@@ -41,22 +66,20 @@ local function draw(chat, items)
   local win = vim.fn.win_findbuf(chat.prompt)[1]
   local width = win and api.nvim_win_get_width(win) or 80
   api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
-  local used = {} ---@type table<integer, integer> cells, by row
+  local notes = {} ---@type table<integer, [string, string][]> by row
+  for _, item in ipairs(items) do
+    notes[item.row] = notes[item.row] or {}
+    table.insert(notes[item.row], { item.note, item.warn and 'AcpWarn' or 'AcpHint' })
+  end
   for _, item in ipairs(items) do
     local line = api.nvim_buf_get_lines(chat.prompt, item.row, item.row + 1, false)[1]
-    if line and item.stop <= #line then
-      local chunk = { '   ' .. item.note, item.warn and 'AcpWarn' or 'AcpHint' }
-      local cells = (used[item.row] or vim.fn.strdisplaywidth(line)) + vim.fn.strdisplaywidth(chunk[1])
-      local mark = { end_col = item.stop, hl_group = 'AcpContext', invalidate = true, undo_restore = false }
-      if cells <= width then
-        used[item.row] = cells
-        mark.virt_text, mark.virt_text_pos = { chunk }, 'eol'
-      else
-        mark.virt_lines = { { chunk } }
-        below = below + 1
-      end
-      api.nvim_buf_set_extmark(chat.prompt, ns, item.row, item.col, mark)
+    local mark = { end_col = item.stop, hl_group = 'AcpContext', invalidate = true, undo_restore = false }
+    if notes[item.row] then
+      local more, rows = said(line, notes[item.row], width)
+      mark = vim.tbl_extend('force', mark, more)
+      below, notes[item.row] = below + rows, nil
     end
+    api.nvim_buf_set_extmark(chat.prompt, ns, item.row, item.col, mark)
   end
   state.shown, state.below = items, below
   require('acp.chat.prompt').refresh(chat.n)

@@ -14,6 +14,7 @@ from .requests import (
     Conflict,
     Create,
     Delete,
+    Got,
     Help,
     List,
     Mode,
@@ -51,6 +52,7 @@ I am the built-in **demo agent**. I have no language model: I follow plain reque
 | `open a page` | ask you to look at a page of the web |
 | `show a picture` | draw the largest files, with a link |
 | `go to read mode`, `edit mode`, `ask mode` | change the mode |
+| `what did you get? @FILE` | say what your prompt was made of |
 | `call this chat TITLE`, `compact` | name it, make room in the context |
 | `demo conflict in FILE` | write a file that you change meanwhile |
 | `demo output 50` | run a command that writes 50 lines, five a second |
@@ -97,6 +99,8 @@ async def do(turn: Turn, action: Action) -> None:
             await rename(turn, action.title)
         case Compact():
             await room.compact(turn)
+        case Got():
+            await turn.say("You sent:\n\n" + "\n".join(f"- {part}" for part in turn.session.parts))
         case Conflict():
             await trials.conflict(turn, action)
         case Output():

@@ -48,7 +48,7 @@ class VersionOne:
             "agentInfo": info,
             "agentCapabilities": {
                 "loadSession": lasting,
-                "promptCapabilities": {"embeddedContext": True, "image": False, "audio": False},
+                "promptCapabilities": {"embeddedContext": True, "image": True, "audio": True},
                 "sessionCapabilities": {name: {} for name in ("close", *(MEMORY if lasting else ()))},
                 "auth": {"logout": {}} if login.wanted else {},
             },
@@ -137,6 +137,7 @@ class VersionOne:
             raise RpcError(INVALID_REQUEST, "This session is still busy with the last prompt.")
         text, attached, size = prompt.read(params.get("prompt"))
         session.characters += size
+        session.parts = prompt.parts(params.get("prompt"))
         session.cancelled = False
         turn = self._desk.turn(session, attached)
         session.updated = datetime.now(UTC).isoformat(timespec="seconds")

@@ -60,7 +60,8 @@ def read(blocks: Any) -> tuple[str, list[Path], int]:
             continue
         resource = block.get("resource") if block.get("type") == "resource" else block
         if block.get("type") == "text" and isinstance(text := block.get("text"), str):
-            texts.append(text)
+            if not text.endswith("```\n"):  # else it is context, not words
+                texts.append(text)
             size += len(text)
         elif isinstance(resource, dict) and isinstance(uri := resource.get("uri"), str):
             size += len(str(resource.get("text") or ""))
@@ -69,3 +70,21 @@ def read(blocks: Any) -> tuple[str, list[Path], int]:
             if parts.scheme == "file" and path.is_absolute() and path not in attached:
                 attached.append(path)
     return "\n".join(texts).strip(), attached, size
+
+
+def parts(blocks: Any) -> list[str]:
+    """What a prompt is made of, a line for each block, for people."""
+    return [_part(block) for block in blocks if isinstance(block, dict)]
+
+
+def _part(block: Json) -> str:
+    kind = str(block.get("type"))
+    resource = block.get("resource")
+    content = resource if kind == "resource" and isinstance(resource, dict) else block
+    text, data, uri = content.get("text"), content.get("data"), content.get("uri")
+    facts = [kind.replace("_", " ")]
+    if isinstance(text, str):
+        facts.append(f"{len(text):,} characters")
+    if isinstance(data, str):
+        facts.append(f"{content.get('mimeType')}, {len(data) * 3 // 4 - data[-2:].count('='):,} bytes")
+    return ", ".join(facts) + (f": `{uri}`" if isinstance(uri, str) else "")

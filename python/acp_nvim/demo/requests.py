@@ -111,6 +111,11 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
+class Got:
+    """What the prompt was made of: the words, and what was mentioned."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compact:
     """Make room in the context."""
 
@@ -150,7 +155,7 @@ class Unknown:
 
 
 Trial = Conflict | Output | Silence
-Extra = Ask | Page | Picture | Mode | Name | Compact
+Extra = Ask | Page | Picture | Mode | Name | Compact | Got
 Action = (
     Help
     | Tour
@@ -330,6 +335,7 @@ _PATTERNS = (
         lambda found: Name(_bare(found[1])),
     ),
     _rule(rf"compact{_END}", lambda _: Compact()),
+    _rule(r"what\s+(?:do|did|have)\s+(?:you|i)\s+(?:see|get|got|received?|send|sent)\b.*", lambda _: Got()),
     _rule(
         rf"(?:replace|change)\s+(?:all\s+|every\s+)?({_TEXT})\s+(?:by|with|to|into)\s+({_TEXT})"
         rf"(?:({_ALL})(\s+at\s+once)?|{_FILE})?{_END}",

@@ -54,7 +54,9 @@ class VersionTwo:
         return {
             "protocolVersion": 2,
             "info": info,
-            "capabilities": {"session": {"prompt": {"embeddedContext": {}}, **lasting}},
+            "capabilities": {
+                "session": {"prompt": {"embeddedContext": {}, "image": {}, "audio": {}}, **lasting}
+            },
             **({"authMethods": methods} if methods else {}),
         }
 
@@ -130,6 +132,7 @@ class VersionTwo:
         ident = session.name("message")
         turn = self._desk.turn(session, attached)
         session.characters += size
+        session.parts = prompt.parts(params["prompt"])
         self._desk.peer.spawn(self._turn(turn, text, ident))
         return Reply({"messageId": ident})
 

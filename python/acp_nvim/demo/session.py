@@ -35,6 +35,7 @@ class Session:
     updated: str = ""  # ISO 8601, of the last prompt
     history: History = field(default_factory=History)
     characters: int = 0
+    parts: list[str] = field(default_factory=list)  # what the last prompt was made of, for people
     warned: bool = False  # the user knows that the window is nearly full
     turn: asyncio.Task[None] | None = None
     added: list[tuple[str, list[Path]]] | None = None  # said during the turn, while it takes that
