@@ -51,10 +51,10 @@ def tools_of(environment: Mapping[str, str], platform: str = sys.platform) -> li
     return [*tools, _X11] if environment.get("DISPLAY") else tools
 
 
-async def picture(spawner: Spawner, cwd: str) -> tuple[str, bytes]:
+async def picture(spawner: Spawner, cwd: str, platform: str = sys.platform) -> tuple[str, bytes]:
     """The extension and the data of the picture in the clipboard. Raises ClipboardError."""
     environment = spawner.environment()
-    tools = tools_of(environment)
+    tools = tools_of(environment, platform)
     if not tools:
         raise ClipboardError("no clipboard here: neither WAYLAND_DISPLAY nor DISPLAY is set")
     tool = next((each for each in tools if _is_there(each, cwd, environment)), None)
