@@ -218,7 +218,9 @@ class Talk:
         pairs = list(zip(self._shown, self._places, strict=True))
         said = [pair for pair in pairs if pair[0].type == "text"]
         text = "".join(str(block.text) for block, _ in said) if len(pairs) > len(said) else ""
-        named = {text[each.start : reading.end] for each in find(text) for reading in each.readings}
+        named = {
+            text[each.start : reading.end].rstrip("/") for each in find(text) for reading in each.readings
+        }
         along = [pair for pair in pairs if pair[0].type != "text" and self._mention(pair[0]) not in named]
         self._shown = [block for block, _ in said + along]
         self._places = [place for _, place in said + along]
