@@ -275,7 +275,8 @@ def test_a_session_is_taken_up_in_either_version(
     state = str(tmp_path / "state")
     one = start2("--state", state)
     capabilities = one.hello()["capabilities"]
-    assert capabilities == {"session": {"prompt": {"embeddedContext": {}}, "delete": {}}}
+    takes: Json = {"embeddedContext": {}, "image": {}, "audio": {}}
+    assert capabilities == {"session": {"prompt": takes, "delete": {}}}
     session = one.new()["result"]["sessionId"]
     one.prompt(session, "plan: replace hello by bye in greeting.txt, then run echo hi")
     (listed,) = one.request("session/list", {"cwd": str(project)})["result"]["sessions"]

@@ -185,6 +185,25 @@ def test_an_attached_file_is_the_one_meant(client: DemoClient, project: Path) ->
     assert "I see what you attached (`greeting.txt`)" in client.said()
 
 
+def test_it_says_what_it_was_sent(client: DemoClient, project: Path) -> None:
+    uri = (project / "greeting.txt").as_uri()
+    client.prompt(
+        client.start(),
+        "What did you get? @x",
+        {"type": "text", "text": "git diff HEAD\n```\nshow notes.md\n```\n"},
+        {"type": "resource", "resource": {"uri": uri, "text": "hello world\n"}},
+        {"type": "resource_link", "uri": uri, "name": "greeting.txt"},
+        {"type": "image", "mimeType": "image/png", "data": "aGk="},
+    )
+    assert [line for line in client.said().splitlines() if line.startswith("- ")] == [
+        "- text, 20 characters",
+        "- text, 36 characters",
+        f"- resource, 12 characters: `{uri}`",
+        f"- resource link: `{uri}`",
+        "- image, image/png, 2 bytes",
+    ]
+
+
 def test_the_tour_shows_everything(client: DemoClient, project: Path) -> None:
     client.prompt(client.start(), "show me everything")
     assert (project / "notes.md").read_text() == "# Notes\n\nThis is the first line.\n"
