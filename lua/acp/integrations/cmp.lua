@@ -51,9 +51,20 @@ function M.complete(_, params, callback)
   local function filter(token)
     return token.text
   end
-  source.items(place, filter, function(items)
-    callback({ items = items, isIncomplete = true })
-  end)
+  local function ask(at)
+    source.items(at, filter, function(items)
+      -- It waits for the answer before it asks for what was typed meanwhile: that is answered here.
+      local now = source.here()
+      if now.buf == at.buf and now.row == at.row and now.line ~= at.line then
+        return ask(now)
+      end
+      for _, item in ipairs(items) do
+        item.textEdit.range['end'].character = place.col
+      end
+      callback({ items = items, isIncomplete = true })
+    end)
+  end
+  ask(place)
 end
 
 return M
