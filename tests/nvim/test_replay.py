@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +17,15 @@ from tests.agents.aap_server import AapServer, Call, text
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.aap_kit import chatting
 from tests.nvim.trouble import Chat, ready_chat
-from tests.plugin import ROOT, StartScreen, eventually, find_binary
+from tests.plugin import ROOT, StartScreen, eventually, find_binary, none_left
+
+pytestmark = pytest.mark.timeout(150)  # another Neovim and its host start
 
 GREETING = "# greetings\nhello world\n"
 
 
-def replayed(trace: Path, *more: str) -> str:
-    """The text that a replay without a screen writes."""
+def replayed(trace: Path, folder: Path) -> str:
+    """The text that a replay without a screen writes; ``folder``: for what is temporary."""
     out = trace.with_suffix(".txt")
     argv = [
         sys.executable,
@@ -34,8 +37,8 @@ def replayed(trace: Path, *more: str) -> str:
         "--headless",
         str(out),
     ]
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    done = subprocess.run([*argv, *more, str(trace)], env=env, capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": str(folder)}
+    done = subprocess.run([*argv, str(trace)], env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return out.read_text(encoding="utf-8")
 
@@ -116,13 +119,39 @@ Begin = Callable[[StartScreen, MakeAgent, Path], Any]
 def test_a_trace_is_replayed(
     start_screen: StartScreen, agent: MakeAgent, tmp_path: Path, short_tmp: Path, begin: Begin
 ) -> None:
-    before = set(short_tmp.parent.glob("acp-replay-*"))
-    project = short_tmp / "project"
+    project, temporary = short_tmp / "project", short_tmp / "tmp"
     project.mkdir()
+    temporary.mkdir()
     with begin(start_screen, agent, project) as chat:
         wanted = chat.text
         trace = written(chat, tmp_path)
     files = {each: each.read_text() for each in project.iterdir()}
-    assert plain(replayed(trace)) == plain(wanted)
+    assert plain(replayed(trace, temporary)) == plain(wanted)
     assert {each: each.read_text() for each in project.iterdir()} == files
-    assert set(short_tmp.parent.glob("acp-replay-*")) <= before
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_replay_that_is_ended_leaves_nothing(short_tmp: Path) -> None:
+    marker = f"ACP_TEST_ID={uuid.uuid4()}"
+    name, value = marker.split("=")
+    argv = [
+        sys.executable,
+        "-m",
+        "acp_nvim.replay",
+        "--speed",
+        "0.01",
+        "--nvim",
+        find_binary(),
+        "--headless",
+        "-",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": str(short_tmp), name: value}
+    trace = ROOT / "tests/replay/transcripts/gemini-long.jsonl"
+    with subprocess.Popen([*argv, str(trace)], env=env, stderr=subprocess.PIPE, text=True) as process:
+        eventually(lambda: list(short_tmp.glob("*/lives")), message="the agent does not start")
+        process.terminate()
+        assert process.wait(30) == 1
+        assert process.stderr is not None
+        assert process.stderr.read() == "replay: the replay did not come to its end\n"
+    assert list(short_tmp.iterdir()) == []
+    none_left(marker)

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from tests.agents.fixtures import MakeAgent
-from tests.nvim.trouble import Chat, ready_chat, settings_of
+from tests.nvim.trouble import Chat, kill_host, ready_chat, settings_of
 from tests.plugin import StartScreen, eventually
 
 SECRET = "sk-hush-hush-123"
@@ -146,4 +146,21 @@ def test_a_trace_is_written_masked(start_screen: StartScreen, agent: MakeAgent, 
     chat.screen.command(f"w! {str(target).replace(' ', chr(92) + ' ')}")
     eventually(lambda: target.read_text() != "old")
     assert not chat.screen.api.get_option_value("modified", {"buf": 0})
+    chat.screen.clear_messages()
+
+
+def test_a_trace_of_a_host_that_is_gone_stays(start_screen: StartScreen, agent: MakeAgent) -> None:
+    chat = ready_chat(start_screen, agent())
+    chat.screen.command("AcpTrace")
+    before = until(chat, "← session/new")
+    kill_host(chat.screen)
+    eventually(lambda: chat.screen.host()["state"] == "off")
+    chat.screen.lua("require('acp.host').start()")
+    eventually(lambda: chat.screen.host()["state"] == "ready")
+    for name in ("trace_more", "trace_jump"):
+        here = {"agent": "x", "buf": chat.screen.api.get_current_buf().number, "row": 1}
+        chat.screen.lua("require('acp.host').event(...)", name, here)
+    chat.sees("this message has no answer")  # the host has come so far
+    assert trace_lines(chat) == before
+    chat.screen.keys("q")
     chat.screen.clear_messages()

@@ -15,16 +15,18 @@ from pathlib import Path
 import pytest
 from tests.plugin import ROOT, find_binary
 
+pytestmark = pytest.mark.timeout(150)  # a Neovim and its host start
+
 HERE = Path(__file__).parent
 NAMES = ("gemini-edit", "gemini-cancelshell", "opencode-multi", "variants/opencode-edit.load")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recording_is_replayed(name: str, tmp_path: Path) -> None:
+def test_a_recording_is_replayed(name: str, short_tmp: Path) -> None:
     argv = [sys.executable, "-m", "acp_nvim.replay", str(HERE / f"transcripts/{name}.jsonl"), "--no-delay"]
     done = subprocess.run(
         [*argv, "--headless", "-", "--nvim", find_binary()],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": str(short_tmp)},
         capture_output=True,
         text=True,
         check=False,
@@ -37,4 +39,4 @@ def test_a_recording_is_replayed(name: str, tmp_path: Path) -> None:
         expected.write_text(actual, encoding="utf-8")
         pytest.fail(f"{expected.name} was written: read it, then run again")
     assert actual == expected.read_text(encoding="utf-8")
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_tmp.iterdir()) == []

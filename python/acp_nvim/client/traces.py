@@ -69,7 +69,10 @@ class Traces:
     def more(self, request: payloads.OfTrace) -> None:
         """Tell what is new. Nothing is sent if nothing is."""
         view = self._views.get(request.buf)
-        if view is None or self._registry.of_agent(request.agent) != view.connections:
+        connections = self._registry.of_agent(request.agent)
+        if view is None and not connections:
+            return  # the lines are of a host before us: they are all that is left of it
+        if view is None or connections != view.connections:
             session = view.rows.session if view is not None else None
             self.show(payloads.ShowTrace(request.agent, request.buf, session))
         else:

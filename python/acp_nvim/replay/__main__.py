@@ -26,6 +26,8 @@ from .stage import Stage, StageError, find_neovim
 
 #: Seconds that a replay without a person may take longer than its recording.
 EXTRA = 60.0
+#: Characters of the folder for temporary ones: below it are sockets, whose paths are short (104 on macOS).
+LONGEST_BASE = 55
 
 
 async def replay(recording: Recording, given: argparse.Namespace, room: Room, result: Path) -> int:
@@ -151,7 +153,9 @@ def main() -> int:
         parser.error("there is no terminal: --headless OUT writes the transcript's text")
     if given.headless is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is a key in Neovim
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="acp-replay-")))
+    base = tempfile.gettempdir()
+    base = base if len(base) <= LONGEST_BASE else "/tmp"  # noqa: S108 (mkdtemp makes a folder of its own)
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="acp-replay-", dir=base)))
     try:
         return run(given, folder)
     except (RecordingError, StageError, OSError) as error:
