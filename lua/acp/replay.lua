@@ -4,9 +4,11 @@ local M = {}
 
 local api = vim.api
 
----Milliseconds between two looks, how often one looks for something that is to come, and how long nothing has
----to change before a transcript is taken as complete.
-local INTERVAL, TRIES, QUIET = 20, 1000, 400
+---Milliseconds between two looks, and how often one looks for something that is to come.
+local INTERVAL, TRIES = 20, 1000
+
+---Milliseconds without a change after which a transcript is complete: at the end, and within a turn.
+local QUIET, QUIET_BUSY = 400, 2000
 
 ---@class acp.ReplayOptions
 ---@field name string of the agent
@@ -83,41 +85,39 @@ local function answer(act)
   return false
 end
 
----@return string? the text of all transcripts; nil: something still goes on
+---@return string text of all transcripts
+---@return boolean busy something still goes on
 local function transcripts()
-  local parts = {}
+  local parts, busy = {}, false
   local chats = require('acp.chat').list()
   table.sort(chats, function(a, b)
     return a.n < b.n
   end)
   for _, chat in ipairs(chats) do
     local status = require('acp.status').raw(chat.n)
-    if status.state ~= 'idle' and status.state ~= 'failed' then
-      return nil
-    end
+    busy = busy or (status.state ~= 'idle' and status.state ~= 'failed')
     if #chats > 1 then
       table.insert(parts, ('== chat %d'):format(chat.n))
     end
     vim.list_extend(parts, api.nvim_buf_get_lines(chat.buf, 0, -1, false))
   end
-  return table.concat(parts, '\n') .. '\n'
+  return table.concat(parts, '\n') .. '\n', busy
 end
 
----Write the text when nothing changes any more, and end.
+---Write the text when nothing changes any more, and end. A recording may end in the middle of a turn.
 local function finish()
   local last, since, tries = nil, 0, 0
   soon(function()
-    local text = transcripts()
+    local text, busy = transcripts()
     tries = tries + 1
-    if tries < TRIES - 1 and (text == nil or text ~= last) then
+    if text ~= last then
       last, since = text, vim.uv.now()
-      return false
     end
-    if tries < TRIES - 1 and vim.uv.now() - since < QUIET then
+    if tries < TRIES - 1 and vim.uv.now() - since < (busy and QUIET_BUSY or QUIET) then
       return false
     end
     local file = assert(io.open(options.out, 'w'))
-    file:write(text or '(something still went on at the end)\n')
+    file:write(text, busy and '(the recording ends here; something went on)\n' or '')
     file:close()
     vim.cmd('qall!')
     return true

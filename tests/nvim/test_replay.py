@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -155,3 +156,35 @@ def test_a_replay_that_is_ended_leaves_nothing(short_tmp: Path) -> None:
         assert process.stderr.read() == "replay: the replay did not come to its end\n"
     assert list(short_tmp.iterdir()) == []
     none_left(marker)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (1, ["✗ x ended with exit code 0, before it was ready"]),
+        (5, ["❯ hi", "(the recording ends here; something went on)"]),
+        (6, ["❯ hi", "Hel", "(the recording ends here; something went on)"]),
+    ],
+)
+def test_a_recording_that_ends_too_early(short_tmp: Path, kept: int, said: list[str]) -> None:
+    """The agent did not come up, or the trace was written in the middle of a turn."""
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hel"}}
+    messages: list[tuple[str, Any]] = [
+        ("out", {"id": 0, "method": "initialize", "params": {}}),
+        ("in", {"id": 0, "result": {"protocolVersion": 1}}),
+        ("out", {"id": 1, "method": "session/new", "params": {"cwd": "/x"}}),
+        ("in", {"id": 1, "result": {"sessionId": "s"}}),
+        (
+            "out",
+            {"id": 2, "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "hi"}]}},
+        ),
+        ("in", {"method": "session/update", "params": {"sessionId": "s", "update": chunk}}),
+    ]
+    lines: list[Any] = [{"trace": 1, "agent": "x"}]
+    lines += [
+        {"t": n, "dir": way, "msg": {"jsonrpc": "2.0", **each}} for n, (way, each) in enumerate(messages)
+    ]
+    trace = short_tmp / "report.jsonl"
+    trace.write_text("".join(json.dumps(each) + "\n" for each in lines[: kept + 1]))
+    text = replayed(trace, short_tmp)
+    assert [line for line in said if line in text.split("\n")] == said, text

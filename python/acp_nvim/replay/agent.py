@@ -301,7 +301,7 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 
 async def serve(recording: Recording, room: Room, socket: Path, speed: float, *, auto: bool) -> None:
-    """Be the agent, until the client is gone."""
+    """Be the agent until the client is gone. One that never said a word ends by itself."""
     lives = recording.lives()
     count = room.folder / "lives"
     number = int(count.read_text(encoding="utf-8")) if count.exists() else 0
@@ -332,7 +332,8 @@ async def serve(recording: Recording, room: Room, socket: Path, speed: float, *,
         return
     playing.result()
     await acts.do("restart" if number + 1 < len(lives) else "end")
-    await listening
+    if any(entry.direction == "in" for entry in life):
+        await listening
 
 
 def first_session(recording: Recording) -> Json | None:
