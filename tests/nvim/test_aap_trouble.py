@@ -210,7 +210,16 @@ TROUBLES = (
         ["✗ not sent: the answer to the prompt is not AAP (text/html)", "is agents.x.url right?"],
         always(answers(200, b"<html>", "text/html")),
     ),
-    Trouble("no answer", ["✗ not sent: ", "the connection broke off", "send again"], always(breaks())),
+    Trouble(
+        "no answer",
+        [
+            "✗ not sent: ",
+            "the connection broke off",
+            "the server may have it all the same",
+            "then send again",
+        ],
+        always(breaks()),
+    ),
     Trouble(
         "half a head",
         ["✗ not sent: ", "the connection broke off", "send again"],

@@ -114,6 +114,7 @@ class RemoteAgent:
                 memory=Remembered(self._services.cache / "aap-sessions.json", base),
                 tools=self._services.tools,
                 offers=[str(name) for name in self._config.client_tools],
+                options=self._config.options if isinstance(self._config.options, dict) else {},
                 picks=Picked(self._services.cache / "aap-agents.json", self._agent, base),
             )
             self._waits = f"{base} does not answer"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import MappingProxyType
 
 import anyio
 
@@ -38,7 +39,7 @@ from .answering import Answering
 from .content import UnsupportedBlockError
 from .links import ASK, OFF, TRUST, Link, Links
 from .memory import Known, Memory, Picks, now, title_of
-from .options import SET, TOOL, defaults, offered
+from .options import SET, TOOL, defaults, offered, settle
 from .server import Server
 from .turn import Turn
 
@@ -67,6 +68,7 @@ class Aap:
         tools: ClientTools | None = None,
         offers: Sequence[str] = (),
         picks: Picks | None = None,
+        options: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self.info: AgentInfo | None = None
         self._server = server
@@ -82,6 +84,7 @@ class Aap:
         self._own: list[ClientTool] = [each for each in found if each is not None]
         self._answering = Answering(questions, sink, tools, server.place.host)
         self._picks = picks
+        self._options = options
         self._links = Links()
         self._agents: dict[str, meta.AgentInfo] = {}
         self._served: meta.AgentInfo | None = None
@@ -109,15 +112,14 @@ class Aap:
         raise self._cannot("offers no logout")
 
     async def new_session(self, session: Session) -> None:
-        """AAP-11, AAP-20: its tools are enabled, but none runs without a question."""
+        """AAP-11. With what the settings say, as some servers choose a model when a session is made."""
         served, info = self._chosen()
         link = Link(session, "", served, info)
-        link.tools = {tool.name: ASK for tool in served.tools}
-        link.sent_tools = dict(link.tools)
-        link.values = defaults(served.options)
+        for name, secret in settle(link, self._options).items():
+            self._hide(name, secret)
         link.own = self._offered(served)
         link.declared = client_tools.specs(link.own)
-        request = NewSession(NewAgent(served.name, link.refs()), list(link.declared) or None)
+        request = NewSession(NewAgent(served.name, link.refs(), link.given), list(link.declared) or None)
         async with self._asking(session, "POST /sessions"):
             link.remote_id = await self._server.create(request)
         link.fresh = True
@@ -264,6 +266,8 @@ class Aap:
         else:
             if option.type == "secret":
                 self._hide(option.id, text)
+                if link.fresh and link.given.get(option.id) == text and option.id not in link.wanted:
+                    return  # the server has it
             link.values[option.id] = (SET if text else "") if option.type == "secret" else text
             link.wanted[option.id] = text
         self._sink.apply(session, OptionsSet(offered(link)))

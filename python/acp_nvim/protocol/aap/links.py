@@ -42,6 +42,7 @@ class Link:
     sent_tools: dict[str, str] = field(default_factory=dict)  # what the server has
     values: dict[str, str] = field(default_factory=dict)  # of options, without secrets
     wanted: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)  # when it was created, with secrets
     declared: tuple[ToolSpec, ...] = ()  # the application's tools that the server knows of
     own: dict[str, ClientTool] = field(default_factory=dict)  # those we have, by the names it is told
     owed: list[Call] = field(default_factory=list)  # calls for whose answer the server waits

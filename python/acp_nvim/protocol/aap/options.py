@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from acp_nvim.session.options import Choice, Option
 from acp_nvim.wire.aap.meta import AgentOption, ToolSpec
 
@@ -29,6 +31,28 @@ def offered(link: Link) -> list[Option]:
 
 def defaults(options: list[AgentOption]) -> dict[str, str]:
     return {option.name: option.default for option in options}
+
+
+def settle(link: Link, settings: Mapping[str, object]) -> dict[str, str]:
+    """Give a new session what the settings say of its tools and options (AAP-18..21); returns the secrets.
+
+    All tools are enabled, and none runs without a question, if they do not say otherwise. What cannot be
+    understood is left out: it is refused, with the reason, when the session is open.
+    """
+    for tool in link.served.tools:
+        how = settings.get(TOOL + tool.name)
+        link.tools[tool.name] = str(how) if how in (OFF, ASK, TRUST) else ASK
+    link.sent_tools = dict(link.tools)
+    secrets: dict[str, str] = {}
+    for option in link.served.options:
+        value = settings.get(option.name)
+        if isinstance(value, str) and (option.type != "select" or value in option.options):
+            link.given[option.name] = value
+            if option.type == "secret":
+                secrets[option.name] = value
+    masked = {name: SET if text else "" for name, text in secrets.items()}
+    link.values = defaults(link.served.options) | link.given | masked
+    return secrets
 
 
 def _tool(tool: ToolSpec, link: Link) -> Option:

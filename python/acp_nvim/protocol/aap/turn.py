@@ -37,6 +37,10 @@ HISTORY_PATIENCE = 10.0
 #: What stands in the row of a tool that ran and whose result nobody told (AAP-58).
 UNTOLD = "(it was allowed; the server has not told its result)"
 
+#: What the user is told when the connection broke off before the answer: the SDK's server keeps a prompt
+#: only when it has answered it, so its history need not tell.
+DOUBT = "the server may have it all the same: see whether it runs, then send again"
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -156,9 +160,10 @@ class Turn:
         except AgentError as error:
             if error.failure.code is not None:
                 self._link.stale = False
-            elif asked and not self.reached and _is_cut(error) and await self._has(request):
-                self.reached = True
-                raise AgentError(self._only_words()) from error
+            elif asked and not self.reached and _is_cut(error):
+                self.reached = await self._has(request)
+                failure = self._only_words() if self.reached else replace(error.failure, remedy=DOUBT)
+                raise AgentError(failure) from error
             raise
 
     async def _has(self, request: NewTurn) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ class Bench:
         own: ClientTools | None = None,
         offers: Sequence[str] = (),
         picks: Picks | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         self.server = server
         self.trace: list[tuple[str, str, bytes]] = []
@@ -57,6 +58,7 @@ class Bench:
             tools=own,
             offers=offers,
             picks=picks,
+            options=settings or {},
         )
 
     def new_session(self, name: str) -> Session:
@@ -127,11 +129,12 @@ async def connected(
     own: ClientTools | None = None,
     offers: Sequence[str] = (),
     picks: Picks | None = None,
+    settings: Mapping[str, object] | None = None,
     **options: Any,
 ) -> AsyncIterator[Bench]:
     """A server and a client that has not asked anything yet."""
     with AapServer(script, key=key, **options) as server:
-        bench = Bench(server, agent, key, own, offers, picks)
+        bench = Bench(server, agent, key, own, offers, picks, settings)
         try:
             with anyio.fail_after(PATIENCE * 2):
                 yield bench

@@ -214,6 +214,45 @@ async def test_a_new_session_has_the_tools_but_trusts_none() -> None:
         assert bench.session.info.protocol == "aap"
 
 
+@pytest.mark.req("AAP-18", "AAP-20", "AAP-21", "AAP-24", "AAP-04")
+async def test_a_new_session_is_made_with_what_the_settings_say() -> None:
+    """Some servers choose a model, and log in to it, when a session is made."""
+    settings = {
+        "model": "large",
+        "style": "bold",
+        "token": "hush-hush",
+        "tool:clock": "off",
+        "tool:search": "trust",
+        "mood": "good",
+        "tool:nothing": "trust",
+    }
+    async with opened([[text("a")]], settings=settings) as bench:
+        assert bench.server.requests[-1].body["agent"] == {
+            "name": "helper",
+            "tools": [{"name": "search", "trust": True}],
+            "options": {"model": "large", "style": "bold", "token": "hush-hush"},
+        }
+        assert bench.hidden == [("token", "hush-hush")]
+        shown = {each.id: each.value for each in bench.session.options}
+        assert shown == {
+            "model": "large",
+            "style": "bold",
+            "token": "•••",
+            "tool:search": "trust",
+            "tool:clock": "off",
+        }
+        await set_option(bench, "token", "hush-hush")  # as the settings are applied
+        await bench.prompt()
+        assert "agent" not in bench.server.turns[0]
+        await set_option(bench, "token", "other-one")
+        await set_option(bench, "token", "hush-hush")
+        await bench.prompt()
+        assert bench.server.turns[1]["agent"] == {"options": {"token": "hush-hush"}}
+    async with opened(settings={"model": "none of them", "style": True, "tool:clock": "maybe"}) as bench:
+        assert "options" not in bench.server.requests[-1].body["agent"]
+        assert len(bench.server.requests[-1].body["agent"]["tools"]) == 2
+
+
 @pytest.mark.req("AAP-10")
 async def test_ids_are_encoded_in_paths() -> None:
     async with opened([[text("a")]]) as bench:
