@@ -78,7 +78,7 @@ local function set_winbar(buf)
   end
   table.insert(hints, ':w file.jsonl')
   local plain = require('acp.message').plain(what):gsub('%%', '%%%%')
-  local text = (' trace of %s%%=%s '):format(plain, table.concat(hints, '  '):gsub('%%', '%%%%'))
+  local text = (' trace of %s %%=%%<%s '):format(plain, table.concat(hints, '  '):gsub('%%', '%%%%'))
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     api.nvim_set_option_value('winbar', text, { win = win, scope = 'local' })
   end
@@ -205,6 +205,7 @@ end
 ---@param buf integer
 local function prepare(buf)
   vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].undolevels = -1 -- it grows all the time
   for _, action in ipairs(actions) do
     map(buf, action[1], action[2], action[3])
   end

@@ -230,3 +230,12 @@ def test_texts_of_other_streams_do_not_belong_together() -> None:
     made = lines(FACTS, [Conversation(entries, 0, "acp-v1", None, None)], redact("sk-test-0000"))
     texts = [json.loads(each)["msg"]["params"]["update"]["content"]["text"] for each in made[1:]]
     assert texts == [MASK, "aside", "!"]
+
+
+@pytest.mark.parametrize("kept", range(1, 12))
+def test_a_message_cut_within_a_secret_ends_before_it(kept: int) -> None:
+    raw = ('{"text": "' + "x" * 50 + "sk-test-0000"[:kept]).encode()
+    entry = Entry(0, "in", raw, 3 << 20)
+    (_, line) = lines(FACTS, [Conversation([entry], 0, "acp-v1", None, None)], redact("sk-test-0000"))
+    assert "xx" in json.loads(line)["cut"]
+    assert "s" not in json.loads(line)["cut"]
