@@ -290,9 +290,25 @@ def test_an_agent_that_dies_while_it_is_steered_loses_nothing(
 
 
 def test_a_turn_that_ends_first_makes_it_the_next_prompt(start_screen: StartScreen, agent: MakeAgent) -> None:
-    late = [{"wait": "session/prompt", "count": 1}, {"await": 7}, {"sleep": 100}]
-    answer = [*late, {"reply": {"outcome": "promptRequired", "reason": "noRunningTurn"}}]
-    chat = steering(start_screen, agent, *answer)
+    outcome = {"outcome": "promptRequired", "reason": "noRunningTurn"}
+    late = {
+        "send": {"jsonrpc": "2.0", "id": 3, "result": outcome}
+    }  # 0: initialize, 1: session/new, 2: prompt
+    x = agent(
+        {
+            "initialize": [[STEERS]],
+            "_session/steering": [[]],
+            "session/prompt": [
+                [*HELD, {"wait": "_session/steering"}, DONE, late],
+                [{"say": "<$text>"}, DONE],
+            ],
+        }
+    )
+    chat = ready_chat(start_screen, x)
+    chat.submit("first")
+    chat.until("waiting for you")
+    chat.submit("two")
+    chat.sees("queued 1  two")
     chat.screen.command("AcpSend! left")
     chat.sees("steering  left")
     go_on(chat)

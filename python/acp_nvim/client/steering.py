@@ -44,7 +44,7 @@ async def steer(chat: Chat, agent: Agent, prompt: Prompt) -> None:
             pass  # with its agent all prompts come back
         elif turns and turns[-1].stop == "error":
             queue.give_back([prompt])
-        elif chat.session.turn is not None:
+        elif chat.session.turn is not None and not chat.session.turn.cancelling:
             reason = f": {why}" if why else ""
             chat.tell.note("warning", f"{name} did not take your prompt into this turn{reason}", [QUEUED])
     queue.show()
