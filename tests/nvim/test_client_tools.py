@@ -178,9 +178,81 @@ def test_the_tour_of_the_demo(start_screen: StartScreen, short_tmp: Path, demo: 
     chat.screen.command("AcpCancel")
     chat.until("cancelled by you")
     eventually(lambda: not any("sleep 600" in each for each in marked(chat.screen.marker).values()))
+    chat.submit("create note.txt with words")
+    chat.until_state("waiting")
+    chat.screen.command("AcpCancel")  # the question goes, and nothing was written
+    chat.until_state("idle")
     chat.submit("help")
     chat.until("I am the demo agent over HTTP")
+    assert chat.status["pending_all"] == 0
+    assert not (short_tmp / "note.txt").exists()
+    chat.submit("run sleep 600")
+    chat.until_state("waiting")
+    chat.screen.command("AcpPermit allow_once")
+    eventually(lambda: any("sleep 600" in each for each in marked(chat.screen.marker).values()))
     chat.quiet()
+    chat.screen.command(f"bdelete! {chat.screen.funcs.bufnr('acp://x/1')}")
+    eventually(lambda: not any("sleep 600" in each for each in marked(chat.screen.marker).values()))
+
+
+@pytest.mark.parametrize(
+    ("keys", "selected"),
+    [
+        ("", {}),
+        ("ggvj<Esc>", {"first": 1, "last": 2, "text": "one\nt"}),
+        ("ggVj<Esc>G", {"first": 1, "last": 2, "text": "one\ntwo two"}),
+        ("Gvgg$", {"first": 1, "last": 3, "text": "e\ntwo two\nt"}),  # while it is made, upwards
+        ("gg<C-v>jl<Esc>", {"first": 1, "last": 2, "text": "on\ntw"}),
+        ("ggVG<Esc>Gdd", {"first": 1, "last": 2, "text": "one\ntwo two"}),
+    ],
+)
+def test_a_selection(start_screen: StartScreen, short_tmp: Path, keys: str, selected: Json) -> None:
+    path = short_tmp / "a.txt"
+    path.write_text("one\ntwo two\nthree\n")
+    screen = start_screen(init="vim.o.hidden = true", cwd=short_tmp, files=(str(path),), size=(80, 20))
+    screen.keys(keys)
+    ask = "return require('acp.tools').selection()"
+    eventually(lambda: {"first", "last", "text"} & screen.lua(ask).keys() == selected.keys())
+    found = screen.lua(ask)
+    assert {name: found[name] for name in selected} == selected
+    assert Path(found["path"]).name == "a.txt"
+    screen.keys("<Esc>")
+    screen.command("new | setlocal buftype=nofile")
+    assert screen.lua(ask)["path"] == found["path"]  # the window before, not a scratch buffer
+    screen.command("tabnew | setlocal buftype=nofile")
+    assert screen.lua(ask) == {}
+
+
+def test_buffers_and_diagnostics(start_screen: StartScreen, short_tmp: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (short_tmp / name).write_text("one\n")
+    screen = start_screen(init="vim.o.hidden = true", cwd=short_tmp, files=("a.txt",), size=(80, 20))
+    screen.command("edit b.txt | new | setlocal buftype=nofile | terminal")
+    screen.lua(
+        "local ns = vim.api.nvim_create_namespace('t')"
+        " for _, buf in ipairs(vim.api.nvim_list_bufs()) do"
+        "  vim.diagnostic.set(ns, buf, {"
+        "   { lnum = 0, col = 0, message = ('w'):rep(9999), severity = 2 },"
+        "   { lnum = 0, col = 1, message = 'e', severity = 1, code = 7, source = 'lint' } })"
+        " end"
+    )
+    found = screen.lua("return require('acp.tools').buffers()")
+    assert [(Path(b["path"]).name, b["current"], b["visible"]) for b in found] == [
+        ("a.txt", False, False),
+        ("b.txt", True, True),
+    ]
+    told = screen.lua("return require('acp.tools').diagnostics(nil, 3)")
+    assert [(Path(d["path"]).name, d["severity"], len(d["message"])) for d in told["found"]] == [
+        ("a.txt", "error", 1),
+        ("b.txt", "error", 1),
+        ("a.txt", "warning", 500),
+    ]
+    assert told["found"][0].items() >= {"line": 1, "column": 2, "code": "7", "source": "lint"}.items()
+    assert told["more"]
+    one = screen.lua("return require('acp.tools').diagnostics(...)", str(short_tmp / "b.txt"), 9)
+    assert [Path(each["path"]).name for each in one["found"]] == ["b.txt"] * 2
+    none = screen.lua("return require('acp.tools').diagnostics(...)", str(short_tmp / "c.txt"), 9)
+    assert not none["loaded"]
 
 
 def test_the_names_of_the_settings_are_those_of_the_tools(start_nvim: Any) -> None:

@@ -144,6 +144,20 @@ async def test_results_and_permissions_go_in_one_post() -> None:
         assert bench.timeline[-1] == "end: end_turn"
 
 
+@pytest.mark.req("AAP-25", "AAP-54", "AAP-64")
+@pytest.mark.parametrize("mode", ["message", "none"])
+async def test_in_the_other_modes(mode: str) -> None:
+    tools = Tools()
+    agents = offering(mode)
+    agents[0]["capabilities"]["application"] = {"tools": {}}
+    script: list[Step] = [[text("I look."), Call("1", "read_file", {"path": "a"})], [text("ok")]]
+    async with opened(script, own=tools, offers=BOTH, agents=agents) as bench:
+        await bench.prompt()
+        result = {"role": "tool", "toolCallId": "1", "content": "did read_file {'path': 'a'}"}
+        assert bench.server.turns[1] == {"messages": [result], "stream": mode}
+        assert bench.timeline[-2:] == ["agent: ok", "end: end_turn"]
+
+
 @pytest.mark.req("AAP-38", "AAP-62")
 async def test_cancelling_ends_what_runs_and_posts_nothing_twice() -> None:
     tools = Tools()

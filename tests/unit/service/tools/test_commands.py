@@ -77,7 +77,7 @@ async def test_the_limit_of_time_and_of_output(marker: str, tmp_path: Path) -> N
     async with desk(tmp_path) as made:
         made.answer = ALLOW
         said = await made.use("run_command", command=sh("echo begun; sleep 60"), seconds=1)
-        assert said == "ended after 1 seconds, as it took longer\nbegun\n"
+        assert said.startswith("ended after 1 seconds, as it took longer\n")
         assert not made.left(marker)
         script = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done"
         said = await made.use("run_command", command=sh(script))
