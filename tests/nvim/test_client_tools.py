@@ -191,7 +191,7 @@ def test_the_tour_of_the_demo(start_screen: StartScreen, short_tmp: Path, demo: 
     chat.screen.command("AcpPermit allow_once")
     eventually(lambda: any("sleep 600" in each for each in marked(chat.screen.marker).values()))
     chat.quiet()
-    chat.screen.command(f"bdelete! {chat.screen.funcs.bufnr('acp://x/1')}")
+    chat.screen.command(f"bwipeout! {chat.screen.funcs.bufnr('acp://x/1')}")
     eventually(lambda: not any("sleep 600" in each for each in marked(chat.screen.marker).values()))
 
 
