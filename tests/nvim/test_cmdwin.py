@@ -20,6 +20,8 @@ def inside(start_screen: StartScreen) -> Desk:
       { id = 'mode', name = 'Mode', type = 'select', value = 'a', label = 'a', category = 'mode',
         choices = { { value = 'a', name = 'a' }, { value = 'b', name = 'b' } } },
     })
+    require('acp.chat.history').add(chat.cwd, 'older')
+    require('acp.chat.prompt').queue(chat.n, { { id = 1, text = 'waits' } }, 0)
     require('acp.follow.trail').add(chat.n, { path = '/nowhere', line = 1, verb = 'reads' })
     vim.api.nvim_input('<Esc>:wincmd t<CR>q:')
     """)
@@ -36,11 +38,15 @@ def inside(start_screen: StartScreen) -> Desk:
         "AcpDiff",
         "AcpDiff a.txt",
         "AcpFollow list",
+        "AcpHistory",
         "AcpInstall",
         "AcpInstall claude",
         "AcpOptions",
         "AcpOptions mode",
         "AcpPermit",
+        "AcpQueue",
+        "AcpQueue drop",
+        "AcpQueue edit 1",
         "AcpSessions",
         "AcpTrace",
         "AcpSend",

@@ -64,6 +64,10 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.pick(chat, search)
+  local obstacle = require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   -- For the next time: other Neovims may have sent more.
   require('acp.host').event('history', { cwd = chat.cwd })
   local words, found = vim.split(vim.fn.tolower(search), '%s+', { trimempty = true }), {}

@@ -138,6 +138,10 @@ function M.run(args)
     return nil, 'nothing is queued'
   end
   local name, number = unpack(vim.split(args, '%s+', { trimempty = true }))
+  local obstacle = (not number or name == 'edit') and require('acp.cmdwin').obstacle()
+  if obstacle then
+    return nil, obstacle
+  end
   if not name then
     choose(chat, function(item)
       choose_act(chat, item)
