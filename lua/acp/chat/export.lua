@@ -114,9 +114,11 @@ function M.attach(chat, buf)
   api.nvim_create_autocmd('VimLeavePre', {
     group = api.nvim_create_augroup('acp.export.leave', {}),
     callback = function()
-      vim.wait(next(pending) and WAIT_MS or 0, function()
-        return next(pending) == nil
-      end, 10)
+      if next(pending) then
+        vim.wait(WAIT_MS, function()
+          return next(pending) == nil
+        end, 10)
+      end
     end,
   })
 end

@@ -73,8 +73,8 @@ async def _take_up(chat: Chat, agent: Agent, old: Old) -> How:
 #: What agents say that have no code for it.
 _GONE = re.compile(
     r"\b(session|conversation|thread|rollout)s?\b.{0,80}\b(not found|not exist|unknown|expired)\b"
-    r"|\b(no|unknown|invalid) (such |previous |saved )?(session|conversation|thread|rollout)"
-    r"|\bno (session|conversation|thread|rollout) found\b",
+    r"|\b(no such|unknown|invalid) (session|conversation|thread|rollout)\b"
+    r"|\bno (previous |saved )?(session|conversation|thread|rollout)s? (found|with|for)\b",
     re.IGNORECASE | re.DOTALL,
 )
 
