@@ -179,7 +179,9 @@ def test_what_is_shown_stays_until_there_is_better(one: Screen) -> None:
     )
 
 
-@pytest.mark.parametrize("before", ["me@", "`@", "a/@", "@a @b:3", "@a:7-", '@"a b" ', "x @a:"])
+@pytest.mark.parametrize(
+    "before", ["me@", "`@", "a/@", "@a @b:3", "@a:7-", '@"a b" ', "x @a:", "@" + "y" * 2000]
+)
 def test_elsewhere_nothing_is_looked_up(one: Screen, before: str) -> None:
     one.keys("i<C-u>")
     count = len([each for each in asked(one) if each["typed"]])
@@ -287,3 +289,18 @@ def test_long_paths_keep_their_end_at_the_edge_of_the_screen(one: Screen) -> Non
     text = one.wait("parser.test.ts")
     assert "packages/some" not in text
     assert offered(one) == ["@" + path]
+
+
+def test_a_pasted_line_of_a_megabyte_costs_nothing(one: Screen) -> None:
+    """Only its end is looked at: each of its `@` would be looked at to the end of the line."""
+    one.lua("vim.api.nvim_put({ ('(@'):rep(500000) .. ' ' }, 'c', true, true)")
+    one.lua(
+        """
+        _G.finds = 0
+        local find = string.find
+        string.find = function(...) _G.finds = _G.finds + 1; return find(...) end
+        require('acp.chat.token').at(1, vim.api.nvim_get_current_line(), 1000001)
+        string.find = find
+        """
+    )
+    assert one.lua("return _G.finds") < 2000

@@ -352,9 +352,13 @@ function M.attach(chat)
   end)
 end
 
+---The options of a prompt's buffer.
 ---@param chat acp.Chat
 function M.equip(chat)
   vim.bo[chat.prompt].omnifunc = "v:lua.require'acp.chat.complete'.omni"
+  if vim.fn.exists('+autocomplete') == 1 and automatic() then
+    vim.bo[chat.prompt].autocomplete = false -- its words would stand where ours are to come
+  end
 end
 
 ---A chat ended.

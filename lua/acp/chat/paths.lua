@@ -21,6 +21,9 @@ local function recent()
   end)
   local paths = {}
   for _, buffer in ipairs(buffers) do
+    if #paths >= RECENT then
+      break
+    end
     if buffer.name ~= '' and vim.bo[buffer.bufnr].buftype == '' then
       table.insert(paths, vim.fs.normalize(buffer.name))
     end
@@ -31,7 +34,7 @@ local function recent()
     end
     table.insert(paths, vim.fs.normalize(path))
   end
-  return vim.list_slice(paths, 1, RECENT)
+  return paths
 end
 
 ---@param n integer chat

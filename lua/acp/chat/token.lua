@@ -25,27 +25,27 @@ local function begins(line, at)
     or false
 end
 
+-- Bytes of a mention, at most. This runs at each key, also on a line of a megabyte that was pasted.
+local LONGEST = 1024
+
 ---@param head string the line before the cursor
 ---@return acp.chat.Token?
 local function mention(head)
-  local at = head:find('@', 1, true)
+  local at = head:find('@', math.max(#head - LONGEST, 1), true)
   while at do
-    local rest = head:sub(at + 1)
-    if not begins(head, at) then
-      at = head:find('@', at + 1, true)
-    elseif rest:sub(1, 1) == '"' then
-      local quote = rest:find('"', 2, true)
-      if not quote then
-        return { kind = 'mention', col = at - 1, text = head:sub(at), typed = rest:sub(2) }
+    local ends = at
+    if begins(head, at) then
+      local quoted = head:sub(at + 1, at + 1) == '"'
+      local first = at + (quoted and 2 or 1)
+      ends = head:find(quoted and '"' or '%s', first)
+      if not ends then
+        local typed = head:sub(first)
+        -- The lines of a file are the user's to type.
+        local lines = not quoted and typed:find(':%d*%-?%d*[%)%]}>"\',.;!?]*$')
+        return not lines and { kind = 'mention', col = at - 1, text = head:sub(at), typed = typed } or nil
       end
-      at = head:find('@', at + quote, true)
-    elseif not rest:find('%s') then
-      -- The lines of a file are the user's to type.
-      local lines = rest:find(':%d*%-?%d*[%)%]}>"\',.;!?]*$')
-      return not lines and { kind = 'mention', col = at - 1, text = head:sub(at), typed = rest } or nil
-    else
-      at = head:find('@', at + 1, true)
     end
+    at = head:find('@', ends + 1, true)
   end
 end
 
