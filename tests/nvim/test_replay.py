@@ -92,6 +92,7 @@ def demo(start_screen: StartScreen, _agent: MakeAgent, folder: Path, version: st
     say("create new.txt with hi", "AcpPermit reject_once")
     say("replace hello by bye in greeting.txt", "AcpCancel")
     say("run echo one two; exit 3", "AcpPermit allow_once")
+    say("what is in @greeting.txt here?")
     say("ask me something", "form", "AcpPermit allow_once")
     yield chat
 
@@ -164,11 +165,18 @@ def test_a_replay_that_is_ended_leaves_nothing(short_tmp: Path) -> None:
         (1, ["✗ x ended with exit code 0, before it was ready"]),
         (5, ["❯ hi", "(the recording ends here; something went on)"]),
         (6, ["❯ hi", "Hel", "(the recording ends here; something went on)"]),
+        (8, ["❯ hi", "Hel", "── done"]),
     ],
 )
 def test_a_recording_that_ends_too_early(short_tmp: Path, kept: int, said: list[str]) -> None:
-    """The agent did not come up, or the trace was written in the middle of a turn."""
+    """No agent came up, or the trace was written within a turn; a line of 3 MB is no trouble."""
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hel"}}
+    huge = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "t",
+        "title": "big",
+        "rawOutput": {"all": "x" * 3_000_000},
+    }
     messages: list[tuple[str, Any]] = [
         ("out", {"id": 0, "method": "initialize", "params": {}}),
         ("in", {"id": 0, "result": {"protocolVersion": 1}}),
@@ -179,6 +187,8 @@ def test_a_recording_that_ends_too_early(short_tmp: Path, kept: int, said: list[
             {"id": 2, "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "hi"}]}},
         ),
         ("in", {"method": "session/update", "params": {"sessionId": "s", "update": chunk}}),
+        ("in", {"method": "session/update", "params": {"sessionId": "s", "update": huge}}),
+        ("in", {"id": 2, "result": {"stopReason": "end_turn"}}),
     ]
     lines: list[Any] = [{"trace": 1, "agent": "x"}]
     lines += [

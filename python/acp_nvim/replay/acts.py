@@ -7,6 +7,7 @@ import contextlib
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 Json = dict[str, Any]
 
@@ -39,21 +40,36 @@ class Acts:
         return (await asyncio.open_unix_connection(str(self._socket)))[1]
 
 
-def prompt_text(blocks: Any) -> str:
-    """The prompt as the user wrote it, as far as its blocks tell."""
+def path_of(block: Json) -> str:
+    """The file that a block of a prompt brings or names."""
+    inner = block.get("resource")
+    uri = inner.get("uri") if isinstance(inner, dict) else block.get("uri")
+    return unquote(str(uri).removeprefix("file://"))
+
+
+def prompt_text(blocks: Any, cwd: str | None = None) -> str:
+    """The prompt as the user wrote it, as far as its blocks tell. ``cwd``: the folder it was written in."""
     if isinstance(blocks, str):
         return blocks
     words: list[str] = []
+    files: list[str] = []
     for block in blocks if isinstance(blocks, list) else []:
         if not isinstance(block, dict):
             continue
         if isinstance(block.get("text"), str):
             words.append(block["text"])
         elif block.get("type") in ("resource", "resource_link"):
-            inner = block.get("resource")
-            uri = inner.get("uri") if isinstance(inner, dict) else block.get("uri")
-            words.append("@" + str(block.get("name") or str(uri).rpartition("/")[2]))
-    return "".join(words) or "(a prompt without text)"
+            files.append(_named(path_of(block), cwd))
+    text = "".join(words)
+    # A file is named in the text, and its block stands beside it; where it is not, it was given by a command.
+    named = [text, *(f"@{file}" for file in files if f"@{file}" not in text)]
+    return " ".join(filter(None, named)) or "(a prompt without text)"
+
+
+def _named(path: str, cwd: str | None) -> str:
+    """A path as it is written in a prompt."""
+    folder = f"{cwd.rstrip('/')}/" if cwd else ""
+    return path.removeprefix(folder) if folder and path.startswith(folder) else path.rpartition("/")[2]
 
 
 def typed(params: Json, content: Any) -> Json:

@@ -207,7 +207,7 @@ class Agent:
         session = entry.params.get("sessionId")
         if entry.method == "session/prompt":
             self._cancelled = False
-            text = self._room.into(prompt_text(entry.params.get("prompt")))
+            text = self._room.into(prompt_text(entry.params.get("prompt"), self._room.recorded))
             await self._acts.do("prompt", session=session, text=text)
         elif entry.method in OPTIONS:
             option = entry.params.get("configId", "mode" if entry.method == "session/set_mode" else "model")

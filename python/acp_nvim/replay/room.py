@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .acts import path_of
 from .recording import Entry, Json, answer_to
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -82,6 +83,11 @@ class Room:
         """Write the files the agent found, as far as the recording tells."""
         self.project.mkdir(parents=True, exist_ok=True)
         for entry in entries:
+            blocks = entry.params.get("prompt") if entry.direction == "out" else None
+            for block in blocks if isinstance(blocks, list) else []:
+                inner = block.get("resource") if isinstance(block, dict) else None
+                if isinstance(inner, dict):
+                    self._put(path_of(block), inner.get("text"))
             if entry.direction != "in" or entry.message is None:
                 continue
             if entry.method == "fs/read_text_file" and not entry.params.get("line"):

@@ -138,18 +138,19 @@ def test_a_plain_log_and_arrays_of_messages(tmp_path: Path) -> None:
         ("hello", "hello"),
         (
             [
-                {"type": "text", "text": "a "},
+                {"type": "text", "text": "a"},
                 {"type": "resource_link", "name": "b.py", "uri": "file:///b.py"},
             ],
             "a @b.py",
         ),
         ([{"type": "resource", "resource": {"uri": "file:///x/c.py"}}], "@c.py"),
+        ([{"type": "resource_link", "uri": "file:///ws/a%20b/c.py", "name": "c.py"}], "@a b/c.py"),
         ([{"type": "image", "data": "x"}], "(a prompt without text)"),
         (None, "(a prompt without text)"),
     ],
 )
 def test_prompts_as_they_were_written(blocks: Any, text: str) -> None:
-    assert prompt_text(blocks) == text
+    assert prompt_text(blocks, "/ws") == text
 
 
 def test_forms_are_filled_in_as_they_were() -> None:

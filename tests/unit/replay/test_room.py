@@ -70,6 +70,7 @@ def test_messages_of_the_agent_are_brought_inside(tmp_path: Path) -> None:
 
 def test_the_files_the_agent_found_are_there(tmp_path: Path) -> None:
     made = room(tmp_path)
+    given = {"type": "resource", "resource": {"uri": "file:///home/mona/app/b%20c.py", "text": "two\n"}}
     entries = [
         incoming("fs/read_text_file", 1, path="/home/mona/app/src/a.py"),
         answer(1, content="one\n"),
@@ -77,9 +78,11 @@ def test_the_files_the_agent_found_are_there(tmp_path: Path) -> None:
         answer(2, content="a file where a folder is needed"),
         incoming("fs/read_text_file", 3, path="/etc/passwd"),
         answer(3, content="secret"),
+        Entry(0, "out", {"method": "session/prompt", "params": {"prompt": [given, {"type": "text"}, 1]}}),
     ]
     made.furnish(entries)
     assert (made.project / "src/a.py").read_text() == "one\n"
+    assert (made.project / "b c.py").read_text() == "two\n"
     assert (made.project / "outside/etc/passwd").read_text() == "secret"
 
 
