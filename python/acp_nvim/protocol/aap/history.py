@@ -70,6 +70,22 @@ def last_said(history: Sequence[wire.HistoryMessage]) -> wire.Content | None:
     return next((each.content for each in reversed(history) if isinstance(each, wire.UserMessage)), None)
 
 
+def answered(history: Sequence[wire.HistoryMessage]) -> str:
+    """What the agent has said since the user's last message."""
+    said: list[str] = []
+    for message in history:
+        match message:
+            case wire.UserMessage():
+                said.clear()
+            case wire.AssistantMessage(content=str() as words):
+                said.append(words)
+            case wire.AssistantMessage():
+                said += [each.text for each in message.content if isinstance(each, wire.TextBlock)]
+            case _:
+                continue
+    return "".join(said)
+
+
 def fill(
     history: Sequence[wire.HistoryMessage], link: Link, sink: Sink, rows: set[str] | None = None
 ) -> None:

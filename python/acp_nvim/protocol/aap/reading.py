@@ -30,6 +30,7 @@ class Reading:
         self.over = False  # the server has said that this answer is complete
         self.stop: str | None = None
         self.anything = False  # text, a thought or a tool has come
+        self.words: list[str] = []  # the agent's text, in the pieces it came in
         self.complaint = ""  # the words of an event ``error``, which is no event of the protocol
         self._link = link
         self._sink = sink
@@ -78,6 +79,7 @@ class Reading:
         rest = self._joiner.flush()
         if rest and self._running is not None:
             role, ident = self._running
+            self._keep(role, rest)
             self._sink.apply(self._link.session, MessageAppend(role, ident, Block.of_text(rest)))
         self._running = None
 
@@ -111,12 +113,18 @@ class Reading:
             self._running = (role, self._ident())
         self.anything = True
         shown = self._joiner.feed(text)
+        self._keep(role, shown)
         self._sink.apply(self._link.session, MessageAppend(role, self._running[1], Block.of_text(shown)))
+
+    def _keep(self, role: Role, words: str) -> None:
+        if role == "agent":
+            self.words.append(words)
 
     def _message(self, role: Role, block: Block) -> None:
         """A message of its own (AAP-45)."""
         self.end()
         self.anything = True
+        self._keep(role, str(block.text or ""))
         if block.type != "text" or (block.text is not None and block.text.length):
             self._sink.apply(self._link.session, MessageSet(role, self._ident(), [block]))
 

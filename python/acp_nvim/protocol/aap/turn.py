@@ -115,7 +115,9 @@ class Turn:
                 # A stream that ends in peace without a reason: as the SDK's server does it (AAP-50).
                 why = self._server.complaint(reading.complaint) or _failed()
                 error = why if reading.stop == "error" else None
-                return End(reading.stop if reading.over else "end_turn", error, confirmed=reading.over)
+                if not reading.over:
+                    return End("end_turn", confirmed=await self._is_whole(reading))
+                return End(reading.stop, error)
             if not calls:
                 return End("end_turn", confirmed=reading.over)  # AAP-53
             self._link.owed = calls
@@ -256,6 +258,23 @@ class Turn:
             link.done.add(row)
             content = [Block.of_text(UNTOLD)]
             self._sink.apply(link.session, ToolPatch(row, status="completed", content=content))
+
+    async def _is_whole(self, reading: Reading) -> bool:
+        """Whether the server has kept what it said as its answer: the SDK's does so when it is complete, and
+        then loses the last event (AAP-50). Said of half an answer, that it is done would be wrong.
+        """
+        words = "".join(reading.words)
+        kind = history.kind_of(self._link.served.capabilities)
+        if kind is None or not words:
+            return False
+        with anyio.move_on_after(HISTORY_PATIENCE):
+            try:
+                found = await self._server.history(self._link.remote_id, kind)
+            except AgentError as error:
+                self._server.note(f"no history: {error.failure.message}")
+            else:
+                return history.answered(found).endswith(words) and not history.unanswered(found, self._link)
+        return False
 
     async def _reload(self) -> None:
         """What the server has made of a turn that was cancelled, or broke off (AAP-38). Raises AgentError."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anyio
 import pytest
 from tests.agents.aap_server import (
@@ -265,14 +267,35 @@ async def test_a_model_that_fails_without_a_stream() -> None:
         assert turn.error.message == "the server failed (500 Internal Server Error)"
 
 
+LOST = Quirks(lose_stop=True)
+SHORTER = answers(200, b'{"history": {"full": [{"role": "user", "content": "x"}]}}')
+
+
 @pytest.mark.req("AAP-50")
-async def test_an_end_without_a_stop() -> None:
+@pytest.mark.parametrize("fault", [None, SHORTER, answers(500)], ids=["no history", "not in it", "500"])
+async def test_an_end_without_a_stop(fault: Any) -> None:
     """C26: what came stays, and it is not shown as finished."""
-    async with opened([[text("caf", "é")]], quirks=Quirks(lose_stop=True)) as bench:
+    agents = offering("delta", history=() if fault is None else ("full",))
+    async with opened([[text("caf", "é")]], quirks=LOST, agents=agents) as bench:
+        if fault is not None:
+            bench.server.fail("GET history", fault)
         turn = await bench.prompt()
         assert bench.timeline == ["user: hello", "agent: café", "end: end_turn"]
         assert not turn.confirmed
         assert len(bench.server.turns) == 1
+
+
+@pytest.mark.req("AAP-50")
+@pytest.mark.parametrize("mode", ["delta", "message"])
+async def test_an_end_without_a_stop_that_the_history_confirms(mode: str) -> None:
+    """As the SDK's server ends each turn: it keeps an answer when it is complete, and loses the end."""
+    script: list[Step] = [[text("one "), thinking("hm"), text("\U0001f680", " two")], [text("half"), Cut()]]
+    async with opened(script, quirks=LOST, agents=offering(mode)) as bench:
+        assert (await bench.prompt()).confirmed
+        assert len(bench.server.turns) == 1
+        turn = await bench.prompt("more")  # what breaks off is not asked about
+        assert turn.error is not None
+        assert len(bench.server.seen("GET history")) == 1
 
 
 @pytest.mark.req("AAP-50")
