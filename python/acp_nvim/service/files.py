@@ -84,9 +84,10 @@ class FileService:
         self, session: Session, path: str, line: int | None, limit: int | None, gate: Gate | None = None
     ) -> str:
         """Return the text an agent asked for: of the loaded buffer, saved or not, else of the disk."""
+        allowed = await self._allowed(session, path, gate) if gate is not None else None
         async with self._turn(session, path) as place:
-            if gate is not None:
-                await gate.read(place)
+            if allowed is not None:
+                _must_be(place, allowed)
             elif place.why is not None:
                 await self._ask(session, "read", place, place.why)
             text = await self._current(session, place.real)
@@ -122,19 +123,21 @@ class FileService:
         then tells of the text, so that this takes the user's word as a read does. What has changed while the
         user was asked is left as it is. Returns the change.
         """
-        async with self._turn(session, path) as place:
-            if reads:
-                await gate.read(place)
-            try:
+        allowed = await self._allowed(session, path, gate) if reads else await self._resolve(session, path)
+        try:
+            async with self._turn(session, path) as place:
+                _must_be(place, allowed)
                 old, unsaved = await self._seen(session, place)
-            except RequestError:
-                await gate.read(place)  # even what is wrong with it tells of it
-                raise
-            new = _without_surrogates(make(old))
-            op = "add" if old is None else "modify"
-            diff = Diff((Change(op, place.path),), old, new)
-            await gate.change(place, diff, unsaved)
-            await self._must_lead(session, place)
+        except RequestError:
+            if not reads:
+                await gate.read(allowed)  # even what is wrong with it tells of it
+            raise
+        new = _without_surrogates(make(old))
+        op = "add" if old is None else "modify"
+        diff = Diff((Change(op, place.path),), old, new)
+        await gate.change(place, diff, unsaved)
+        async with self._turn(session, path) as place:  # others need not wait for the user's answer
+            _must_be(place, allowed)
             if (await self._seen(session, place))[0] != old:
                 message = f"it has changed while the user was asked; nothing was done: {place.path}"
                 raise RequestError(disk.INTERNAL_ERROR, message, {"path": place.real})
@@ -148,6 +151,12 @@ class FileService:
                 told = Diff((Change(op, place.real),), old, new)
                 self._written(session, FileWritten(told, (path, place.path, place.real)))
         return diff
+
+    async def _allowed(self, session: Session, path: str, gate: Gate) -> Place:
+        """Where the path leads, after the user's word if that takes it."""
+        place = await self._resolve(session, path)
+        await gate.read(place)
+        return place
 
     async def place(self, session: Session, path: str) -> Place:
         """Where a path leads, and whether it takes the user's word."""
@@ -284,14 +293,15 @@ class FileService:
             if subject.written:
                 message += "; the file has this text, but the user's editor has unsaved edits of another one"
             raise RequestError(disk.INTERNAL_ERROR, message, where)
-        await self._must_lead(session, place)
+        _must_be(await self._resolve(session, place.path), place)
         return chosen
 
-    async def _must_lead(self, session: Session, place: Place) -> None:
-        """Raises RequestError when the path is another file's since the user was asked."""
-        if (await self._resolve(session, place.path)).real != place.real:
-            message = f"{place.path} leads elsewhere now than when the user was asked"
-            raise RequestError(disk.INTERNAL_ERROR, message, {"path": place.real})
+
+def _must_be(now: Place, asked: Place) -> None:
+    """Raises RequestError when the path is another file's since the user was asked."""
+    if now.real != asked.real:
+        message = f"{asked.path} leads elsewhere now than when the user was asked"
+        raise RequestError(disk.INTERNAL_ERROR, message, {"path": asked.real})
 
 
 def _both(merged: Merged) -> PermissionOption:

@@ -136,6 +136,9 @@ async def test_even_what_is_wrong_with_a_file_is_not_told(tmp_path: Path, tool: 
         for name in (".env", "key.pem", "../other", "/etc"):
             said = await made.use(tool, path=name, **given)
             assert said == "It failed: The user rejected this."
+        made.answer, asked = ALLOW, len(made.asked)
+        assert "not a text file" in await made.use(tool, path=".env", **given)
+        assert len(made.asked) == asked + 1
 
 
 async def test_a_fault_of_ours_is_an_answer_too(tmp_path: Path) -> None:
@@ -262,6 +265,22 @@ async def test_what_changed_while_the_user_was_asked_is_kept(tmp_path: Path) -> 
         said = await made.use("write_file", path="a.txt", text="2\n")
         assert "leads elsewhere now" in said
         assert elsewhere.read_text() == "theirs\n"
+
+
+async def test_others_do_not_wait_for_the_users_answer(tmp_path: Path) -> None:
+    async with desk(tmp_path) as made:
+        path = made.file("a.txt", "1\n")
+        other = made.room.session("s2", str(made.ws))
+
+        async def use() -> None:
+            await made.use("write_file", path="a.txt", text="2\n")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(use)
+            await made.room.until(lambda: made.asked)
+            assert await made.files.read(other, str(path), None, None) == "1\n"
+            made.say(ALLOW)
+        assert path.read_text() == "2\n"
 
 
 async def test_an_edit_tells_nothing_of_a_secret(tmp_path: Path) -> None:
