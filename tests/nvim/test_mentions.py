@@ -332,5 +332,29 @@ def test_a_picture_of_the_clipboard(start_screen: StartScreen, agent: MakeAgent,
     screen.lua("vim.keymap.set('i', '<F5>', '<Plug>(acp-paste-image)', { remap = true })")
     screen.keys("again <F5>")
     eventually(lambda: "acp: the clipboard holds no picture" in screen.messages(), message=screen.messages)
+    screen.wait("again    the clipboard holds no picture")
+    screen.keys("x<BS>")
+    screen.wait(lambda text: "holds no picture" not in text)
     assert chat.prompt() == "again "
     assert not screen.blocked()
+
+
+def test_what_takes_long_to_read_can_be_taken_back(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    """A git that does not answer: the prompt is shown as one that waits, and a cancel gives it back."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    git = programs / "git"
+    git.write_text("#!/bin/sh\nsleep 100\n")
+    git.chmod(0o755)
+    init = f"{WATCH}\nvim.env.PATH = '{programs}:' .. vim.env.PATH\n"
+    screen, scripted, chat = start(start_screen, agent, project(tmp_path / "ws"), init=init)
+    chat.send("look at @diff")
+    screen.wait("queued 1  look at @diff")
+    chat.cancel()
+    eventually(lambda: chat.prompt() == "look at @diff")
+    screen.wait(lambda text: "queued 1" not in text)
+    chat.send("something else")  # it does not wait for that git
+    assert [block["text"] for block in prompts(scripted, 1)[0]] == ["something else"]
+    chat.wait_turn()

@@ -23,6 +23,7 @@ local MOST = 256 * 1024 -- bytes of a prompt that are looked at
 ---@field timer? uv.uv_timer_t
 ---@field shown acp.ShownMention[]
 ---@field below integer notes that stand on a line of their own
+---@field problem? {id: integer, rows: integer} what stands there of a picture that did not come
 
 local states = {} ---@type table<integer, acp.MentionState>
 local pastes = 0
@@ -85,6 +86,26 @@ local function draw(chat, items)
   require('acp.chat.prompt').refresh(chat.n)
 end
 
+---Say in the prompt why there is no picture: in Insert mode a message would not be seen. A key takes it away.
+---@param chat acp.Chat
+---@param id integer of the extmark at its place
+---@param problem string
+local function complain(chat, id, problem)
+  local at = api.nvim_buf_get_extmark_by_id(chat.prompt, ns_paste, id, {})
+  local win = vim.fn.win_findbuf(chat.prompt)[1]
+  if not at[1] or not win then
+    return
+  end
+  local line = api.nvim_buf_get_lines(chat.prompt, at[1], at[1] + 1, false)[1]
+  local width = api.nvim_win_get_width(win)
+  local text = require('acp.message').cut(require('acp.message').plain(problem), width - 3)
+  local mark, rows = said(line, { { text, 'AcpWarn' } }, width)
+  mark.id = id
+  api.nvim_buf_set_extmark(chat.prompt, ns_paste, at[1], at[2], mark)
+  state_of(chat.n).problem = { id = id, rows = rows }
+  require('acp.chat.prompt').refresh(chat.n)
+end
+
 ---@param chat acp.Chat
 local function ask(chat)
   local state = state_of(chat.n)
@@ -111,6 +132,11 @@ end
 ---@param chat acp.Chat
 function M.changed(chat)
   local state = state_of(chat.n)
+  if state.problem then
+    api.nvim_buf_del_extmark(chat.prompt, ns_paste, state.problem.id)
+    state.problem = nil
+    require('acp.chat.prompt').refresh(chat.n)
+  end
   state.timer = state.timer or assert(vim.uv.new_timer())
   state.timer:start(
     DELAY_MS,
@@ -152,7 +178,8 @@ end
 ---@param n integer
 ---@return integer
 function M.rows(n)
-  return states[n] and states[n].below or 0
+  local state = states[n]
+  return state and state.below + (state.problem and state.problem.rows or 0) or 0
 end
 
 local words = { buffer = true, selection = true, diagnostics = true, quickfix = true, diff = true }
@@ -210,7 +237,11 @@ end
 function M.pasted(n, id, path, problem)
   local chat = require('acp.chat').get(n)
   if path == '' then
-    return require('acp.message').warn(problem)
+    require('acp.message').warn(problem)
+    if chat and api.nvim_buf_is_loaded(chat.prompt) and api.nvim_get_mode().mode:find('^i') then
+      complain(chat, id, problem)
+    end
+    return
   end
   if not chat or not api.nvim_buf_is_loaded(chat.prompt) then
     return

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .chat import Chat
 
 
+#: Seconds after which a prompt that is being read is shown as one that waits.
+PATIENCE = 0.3
+
+
 class Queue:
     """Of one chat. What is sent while the agent starts, or a turn runs, waits here."""
 
@@ -25,6 +29,7 @@ class Queue:
         self.seen = 0  # number of the last send that was handled
         self.over = anyio.Event()  # set when the turn is over
         self._sending = False  # a prompt is out, and its turn has not ended
+        self._reading = False  # what the next one mentions takes a while to read
         self._chat = chat
         self._prompts: list[Prompt] = []
         self._wake = anyio.Event()
@@ -77,7 +82,8 @@ class Queue:
     def show(self) -> None:
         """Let Lua show what waits."""
         chat = self._chat
-        wait = chat.session.turn is not None or chat.agent is None or chat.held is not None
+        idle = chat.session.turn is None and chat.agent is not None and chat.held is None
+        wait = self._reading or not idle
         waiting = [
             {"id": prompt.id, "text": prompt.text, "steering": prompt.steering}
             for prompt in self._prompts
@@ -130,12 +136,33 @@ class Queue:
                 if self._prompts[0].steering:
                     break  # the agent is about to say whether it has it
                 agent, prompt = chat.agent, self._prompts[0]
-                # While its mentions are read it can be changed or taken back, and the agent be lost.
-                text, blocks = prompt.text, await chat.wiring.mentions.compose(prompt, chat)
+                # Meanwhile it can be changed or taken back, and the agent be lost.
+                text, blocks = prompt.text, await self._read(prompt)
                 if self._prompts[:1] != [prompt] or prompt.text != text or prompt.steering:
                     continue
                 if chat.agent is agent and chat.session.turn is None and chat.held is None:
                     await self._turn(agent, self._prompts.pop(0), *blocks)
+
+    async def _read(self, prompt: Prompt) -> tuple[list[Block], list[Block]]:
+        """What goes out for a prompt, nothing if it is taken back. It is shown to wait if this takes long."""
+        blocks: tuple[list[Block], list[Block]] = [], []
+
+        async def tell() -> None:
+            await anyio.sleep(PATIENCE)
+            self._reading = True
+            self.show()
+            while self._prompts[:1] == [prompt]:  # noqa: ASYNC110 (it is only looked at while it is read)
+                await anyio.sleep(PATIENCE)
+            group.cancel_scope.cancel()
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(tell)
+                blocks = await self._chat.wiring.mentions.compose(prompt, self._chat)
+                group.cancel_scope.cancel()
+        finally:
+            self._reading = False
+        return blocks
 
     def began(self) -> None:
         """The agent works without a prompt (V2-62), or goes on with an old turn because we asked it to."""
