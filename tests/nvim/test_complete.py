@@ -197,6 +197,41 @@ def test_where_a_mention_may_begin(one: Screen, before: str) -> None:
     eventually(lambda: offered(one) == ["@quickfix", "@queue.py"])
 
 
+def test_the_menu_does_not_flicker(prompt: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No frame of the screen is without it, whatever is typed and however late the answers are."""
+    frames: list[str] = []
+    answer(prompt, type_and_ask(prompt, "@", ""), "src/", "src/app.py", "src/x-y app.py")
+    prompt.wait("x-y app.py")
+
+    def flush() -> None:
+        frames.append("\n".join("".join(text for text, _ in row) for row in prompt.cells))
+
+    monkeypatch.setattr(prompt, "_on_flush", flush)
+    for end in range(1, len("src/app") + 1):
+        typed = "src/app"[:end]
+        number = type_and_ask(prompt, typed[-1], typed)
+        prompt.wait("@" + typed)
+        answer(prompt, number, "src/app.py", "src/x-y app.py")
+        eventually(lambda: offered(prompt)[-2:] == ["@src/app.py", '@"src/x-y app.py"'])
+        prompt.pump()
+    assert len(frames) > len("src/app")
+    assert [frame for frame in frames if "x-y app.py" not in frame] == []
+
+
+def test_neovims_own_autocompletion_stays_away(one: Screen) -> None:
+    if not one.funcs.exists("+autocomplete"):
+        pytest.skip("Neovim 0.12 has it")
+    one.keys("<Esc><C-w>h")
+    one.command("set autocomplete")
+    one.keys("ihello hell")
+    eventually(lambda: one.funcs.pumvisible())
+    one.keys("<C-e><Esc><C-w>bAhello hell @hel")
+    eventually(lambda: one.lines() == ["hello hell @hel"])
+    assert not one.funcs.pumvisible()
+    answer(one, asked(one)[-1]["id"], "help.txt")
+    eventually(lambda: offered(one) == ["@help.txt"])
+
+
 def test_in_the_middle_of_a_line(one: Screen) -> None:
     one.keys("see  please<Esc>04li")
     answer(one, type_and_ask(one, "@ap", "ap"), "src/app.py")
