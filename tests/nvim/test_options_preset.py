@@ -8,6 +8,8 @@ import pytest
 from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.cases.kit import END
 from tests.nvim.options_kit import ALL, MODE, MODEL, MODELS, MODES, having, set_requests, with_options
+from tests.nvim.sessions_kit import ALL as LISTS
+from tests.nvim.sessions_kit import HISTORY, Desk, entry, sessions
 from tests.nvim.trouble import kill_agent, open_chat, ready_chat
 from tests.plugin import StartScreen
 
@@ -106,6 +108,32 @@ def test_what_was_set_is_set_again_when_the_agent_has_forgotten_it(
     chat.sees("Code mode")
     assert len(set_requests(x)) == 2
     chat.works("and now?")
+
+
+@pytest.mark.parametrize("mode", ["code", "ask"])
+def test_a_loaded_session_in_another_mode_says_so(
+    start_screen: StartScreen, agent: MakeAgent, mode: str
+) -> None:
+    """It keeps its own, which may be one that asks nothing."""
+    desk = Desk(start_screen)
+    x = agent(
+        {
+            "initialize": LISTS,
+            "session/list": sessions(entry("old", desk.cwd, "Red tests")),
+            "session/load": [*HISTORY, {"reply": having(ALL, m="code")}],
+        }
+    )
+    desk.screen.setup({"default_agent": "x", "agents": {"x": wanting(x.settings, mode=mode)}})
+    desk.listed("Red tests")
+    chat = desk.open("Red tests", x)
+    chat.wait("── loaded 2 messages")
+    chat.wait_state("idle")
+    told = "this session is in the mode Code, not in that of your settings"
+    if mode == "ask":
+        assert ":AcpOptions m ask sets it" in chat.wait(told)
+    else:
+        assert told not in chat.text()
+    assert set_requests(x) == []
 
 
 def test_the_agent_ends_while_they_are_set(start_screen: StartScreen, agent: MakeAgent) -> None:

@@ -55,6 +55,7 @@ def named(path: Path) -> list[str]:
 FILES = sorted(
     [
         *(path for layer in ("client", "view", "service") for path in (PYTHON / layer).rglob("*.py")),
+        *PYTHON.glob("*.py"),
         *(ROOT / "lua").rglob("*.lua"),
         *(ROOT / "plugin").rglob("*.lua"),
     ]

@@ -12,7 +12,7 @@ from acp_nvim.session.events import InfoPatch
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.view.look import plural
 
-from .preset import choose_again, preset
+from .preset import choose_again, preset, tell_mode
 
 if TYPE_CHECKING:
     from .chat import Chat
@@ -39,6 +39,7 @@ async def open_session(chat: Chat, agent: Agent) -> How:
         how = await _take_up(chat, agent, chat.old)
         _tell_directories(chat, chat.old)
         chat.old, chat.continues = None, True
+        tell_mode(chat)
         if how != "forked":
             chat.wiring.earlier.note(chat)
         return how

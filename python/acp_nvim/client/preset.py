@@ -9,7 +9,7 @@ from acp_nvim.session.entities import Session
 from acp_nvim.session.options import Option
 from acp_nvim.session.ports import Agent, AgentError
 from acp_nvim.text.sanitise import one_line
-from acp_nvim.view.options import typed
+from acp_nvim.view.options import label, typed
 
 from .option_values import ask, remember, said
 
@@ -37,6 +37,21 @@ async def preset(chat: Chat, agent: Agent) -> None:
         where = f"agents.{chat.session.agent}.options"
         chat.tell.note("warning", f"{chat.session.agent} did not take all of {where}:", refused)
     remember(chat)
+
+
+def tell_mode(chat: Chat) -> None:
+    """A session was loaded, with the mode it has now: say so if it is not the one of the settings.
+
+    Some agents forget it, and go on in one that asks nothing.
+    """
+    settings = chat.connection.config.options
+    mode = chat.session.option("mode")
+    if mode is None or not isinstance(settings, dict):
+        return
+    wanted = _value(mode, settings.get(mode.id, settings.get("mode")))
+    if wanted is not None and wanted != mode.value:
+        title = f"this session is in the mode {label(mode, mode.value)}, not in that of your settings"
+        chat.tell.note("warning", title, [f":AcpOptions {typed(mode.id)} {typed(str(wanted))} sets it"])
 
 
 async def choose_again(chat: Chat, agent: Agent) -> None:
