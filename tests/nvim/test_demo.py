@@ -28,9 +28,18 @@ end
 """
 
 
+both_versions = pytest.mark.parametrize("protocol", ["acp-v1", "acp-v2"])
+"""For what test_demo_second.py does not play in both."""
+
+
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return build(tmp_path / "stage", 0.0)
+def protocol() -> str:
+    return "acp-v1"
+
+
+@pytest.fixture
+def stage(tmp_path: Path, protocol: str) -> Stage:
+    return build(tmp_path / "stage", 0.0, protocol=protocol)
 
 
 @pytest.fixture
@@ -124,6 +133,7 @@ def test_the_hosts_end_does_not_make_it_forget(chat: Screen) -> None:
     eventually(lambda: "resumed: demo remembers this chat" in transcript(chat), message=chat.text)
 
 
+@both_versions
 def test_delete_and_move(chat: Screen, stage: Stage) -> None:
     chat.keys("move greeting.txt to hello.txt", "<C-s>")
     chat.wait("wants to move a file")
@@ -139,6 +149,7 @@ def test_delete_and_move(chat: Screen, stage: Stage) -> None:
     assert "✓ delete hello.txt" in transcript(chat)
 
 
+@both_versions
 def test_several_files_with_one_question(chat: Screen, stage: Stage) -> None:
     (stage.project / "other.txt").write_text("other world\n")
     chat.keys("replace world by Neovim in all files at once", "<C-s>")
@@ -198,6 +209,7 @@ def test_a_command_runs_in_a_terminal_of_ours(chat: Screen) -> None:
     eventually(lambda: chat.lua("return vim.bo.filetype") == "acp-terminal", message=chat.text)
 
 
+@both_versions
 def test_a_form_becomes_a_file(chat: Screen, stage: Stage) -> None:
     chat.keys("/ask", "<C-s>")
     chat.wait("wants to ask you something")
@@ -216,6 +228,7 @@ def test_a_form_becomes_a_file(chat: Screen, stage: Stage) -> None:
     assert "✓ ask    What shall be in the page?  answered by you" in transcript(chat)
 
 
+@both_versions
 @pytest.mark.parametrize(("key", "row"), [("1", "finished in the browser"), ("2", "declined by you")])
 def test_a_page(chat: Screen, key: str, row: str) -> None:
     chat.lua("_G.opened = {}; vim.ui.open = function(url) table.insert(_G.opened, url) end")
@@ -236,6 +249,7 @@ def test_a_picture_and_a_link(chat: Screen) -> None:
     assert "\n\n\n" not in text
 
 
+@both_versions
 def test_modes_and_options(chat: Screen, stage: Stage) -> None:
     chat.keys("go to plan mode", "<C-s>")
     eventually(lambda: "demo changed the mode: Ask before edits to Read only" in transcript(chat))
@@ -257,6 +271,7 @@ def test_commands_are_completed(chat: Screen) -> None:
     chat.wait("/picture draw the largest files")
 
 
+@both_versions
 @pytest.mark.parametrize("how", ["As a guest", "With a name"])
 def test_a_login(stage: Stage, start_screen: StartScreen, how: str) -> None:
     init = stage.init.replace("env = {", "env = { ACP_DEMO_LOGIN = '1',")

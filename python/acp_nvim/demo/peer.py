@@ -130,7 +130,9 @@ class Peer:
             traceback.print_exception(error)
 
     async def notify(self, method: str, params: Json) -> None:
-        """Send a notification; waits while the client does not read."""
+        """Send a notification; waits while the client does not read. At the end nobody is told any more."""
+        if self._closed:
+            return
         await self._send({"method": method, "params": params})
 
     async def _lines(self) -> AsyncIterator[bytes]:

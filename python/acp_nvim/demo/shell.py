@@ -10,6 +10,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 KEPT = 64 * 1024  # characters of output that are kept, the newest
 PERIOD = 0.1  # seconds between two updates of running output
@@ -65,17 +66,29 @@ async def run(
     ``progress`` is called with ``output`` at most each ``PERIOD`` seconds. A cancel ends the group, and so
     does ``stop``.
     """
-    process = await asyncio.create_subprocess_exec(
-        *("/bin/sh", "-c", command),
-        cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
+    ours, its = os.pipe()  # not asyncio's: with that one a command has ended only when all has been read
+    reader = asyncio.StreamReader()
+    pipe: Any = os.fdopen(ours, "rb", 0)
+    try:
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        process = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", command),
+            cwd=cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=its,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except BaseException:
+        pipe.close()
+        raise
+    finally:
+        os.close(its)
     output = output or Output()
     fresh = asyncio.Event()
-    reading = asyncio.create_task(_read(process, output, fresh))
+    reading = asyncio.create_task(_read(reader, output, fresh))
     telling = asyncio.create_task(_tell(output, fresh, progress))
     stopping = asyncio.create_task((stop or asyncio.Event()).wait())
     waiting = asyncio.create_task(process.wait())
@@ -92,16 +105,16 @@ async def run(
             task.cancel()
         await asyncio.shield(_end(process))
         await asyncio.gather(*beside, return_exceptions=True)
+        pipe.close()
     output.add(b"", final=True)
     name = signal.Signals(-status).name if status < 0 else None
     return Ended(output.text, output.cut, status if status >= 0 else None, name)
 
 
-async def _read(process: asyncio.subprocess.Process, output: Output, fresh: asyncio.Event) -> None:
-    if process.stdout is not None:
-        while data := await process.stdout.read(65536):
-            output.add(data)
-            fresh.set()
+async def _read(reader: asyncio.StreamReader, output: Output, fresh: asyncio.Event) -> None:
+    while data := await reader.read(65536):
+        output.add(data)
+        fresh.set()
 
 
 async def _tell(output: Output, fresh: asyncio.Event, progress: Callable[[Output], Awaitable[None]]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import struct
+import termios
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -70,6 +73,12 @@ class Second(DemoClient):
     def _check(name: str, value: Any) -> None:
         found = [f"{error.json_path}: {error.message}" for error in STABLE_V2.closed(name).iter_errors(value)]
         assert not found, (name, found, value)
+
+    def unread(self) -> int:
+        """Bytes that wait in the pipe."""
+        assert self.process.stdout is not None
+        (count,) = struct.unpack("i", fcntl.ioctl(self.process.stdout, termios.FIONREAD, b"\0" * 4))
+        return int(count)
 
     def states(self) -> list[str]:
         return [update["state"] for update in self.updates("state_update")]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.demo.client import DemoClient, Json
+from tests.plugin.poll import eventually
+from tests.unit.demo.client import PATIENCE, DemoClient, Json
 from tests.unit.demo.second import Second
 from tests.unit.demo.test_turns import STORIES, _gone
 
@@ -62,7 +64,7 @@ def test_the_same_work_as_in_version_1(
     shutil.copytree(project, other)
     first, second = start(), start2(cwd=other)
     sessions = first.start(), second.start()
-    for text in [*STORIES, "show me everything", "demo silence 0"]:
+    for text in [*STORIES, "show me everything", "demo silence 0", "run sleep 300 & echo hi"]:
         first.prompt(sessions[0], text)
         assert second.prompt(sessions[1], text)["stopReason"] == "end_turn"
         assert second.said() == first.said(), text
@@ -194,6 +196,24 @@ def test_a_cancelled_command_ends_with_all_it_started(second: Second) -> None:
     second.send(method="session/cancel", params={"sessionId": session})
     assert second.idle()["stopReason"] == "cancelled"
     assert second.updates("terminal_update")[-1]["exitStatus"] == {"signal": "SIGTERM"}
+    _gone(pids)
+
+
+@pytest.mark.parametrize("how", ["end of input", "SIGTERM"])
+def test_the_agent_takes_its_commands_with_it(second: Second, project: Path, how: str) -> None:
+    """Also when nobody reads what it tells."""
+    session = second.start()
+    wait = "until [ -e go ]; do sleep 0.05; done"
+    second.say(session, f"run trap '' TERM; sleep 300 & echo $$ $!; {wait}; yes; wait")
+    second.until(lambda _: b"\n" in second.output())
+    pids = [int(word) for word in second.output().split()]
+    (project / "go").touch()
+    eventually(lambda: second.unread() >= 16 * 1024)  # the pipe is full, or soon will be
+    if how == "SIGTERM":
+        second.process.send_signal(signal.SIGTERM)
+        assert second.process.wait(PATIENCE) == 0
+    else:
+        assert second.close() == 0
     _gone(pids)
 
 
