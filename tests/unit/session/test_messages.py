@@ -250,6 +250,13 @@ def resource(uri: str) -> Block:
             ],
             [], id="with its context",
         ),
+        pytest.param(
+            TurnStarted(
+                (resource("file:///a"), Block.of_text("fix it")),
+                (Block.of_text("/a: content"), Block.of_text("fix it")),
+            ),
+            [chunk("user", "/a: content"), chunk("user", "fix it")], [], id="with context sent as words",
+        ),
         pytest.param(prompt("a", "b"), [chunk("user", "a"), chunk("user", "b")], [], id="two text blocks"),
     ],
 )  # fmt: skip

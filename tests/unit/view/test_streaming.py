@@ -265,6 +265,41 @@ def test_what_the_user_said() -> None:
     ]
 
 
+def test_what_the_user_mentioned() -> None:
+    """A line stands below the words only for what they do not tell."""
+    chat = Chat()
+    home = "file:///home/me/src/app"
+    blocks = [
+        Block("resource", uri=f"{home}/src/a.py#L3-L5", name='@"./src/a.py":3-5', text=text("x").text),
+        Block("image", uri=f"{home}/shot.png", mime="image/png", data="AAAA", name="@shot.png"),
+        Block("link", uri=f"{home}/src", name="src"),
+        Block("resource", name="@diff", text=text("x").text),
+        Block("resource", uri=f"{home}/a%20b.py#L2-L2", text=text("x").text),  # of @selection
+        Block("resource", uri=f"{home}/src/a.py", text=text("x").text),  # of @buffer
+        Block("text", text=text("/a\n```\nx\n```\n").text, audience=("assistant",)),
+    ]
+    said = text('see @"./src/a.py":3-5, (@shot.png), @src/ and `@not`\n@diff @selection, @buffer')
+    chat.apply(TurnStarted((*blocks, said)))
+    assert chat.lines() == [
+        '❯ see @"./src/a.py":3-5, (@shot.png), @src/ and `@not`',
+        "  @diff @selection, @buffer",
+        '  @"a b.py":2',
+        "  @src/a.py",
+        "",
+    ]
+    assert chat.buffer.marked("AcpContext") == [
+        *('@"./src/a.py":3-5', "@shot.png", "@src/", "@diff", "@selection", "@buffer"),
+        *('@"a b.py":2', "@src/a.py"),
+    ]
+    assert chat.buffer.blocks[1].deco["links"] == [
+        [0, "/home/me/src/app/src/a.py", 3],
+        [0, "/home/me/src/app/shot.png"],
+        [0, "/home/me/src/app/src"],
+        [2, "/home/me/src/app/a b.py", 2],
+        [3, "/home/me/src/app/src/a.py"],
+    ]
+
+
 def test_a_large_prompt_is_streamed() -> None:
     chat = Chat()
     chat.prompt("line of a log\n" * 20_000)
