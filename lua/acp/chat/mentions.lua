@@ -43,13 +43,14 @@ end
 ---@return integer rows below
 local function said(line, notes, width)
   local cells, rows, used = vim.fn.strdisplaywidth, {}, 0
+  local between = require('acp.icons').kind() == 'ascii' and ' - ' or ' · '
   for _, note in ipairs(notes) do
     local size = cells(note[1]) + 3
     if #rows == 0 or used + size > width then
       table.insert(rows, { { '   ', 'AcpHint' }, note })
       used = size
     else
-      vim.list_extend(rows[#rows], { { ' · ', 'AcpHint' }, note })
+      vim.list_extend(rows[#rows], { { between, 'AcpHint' }, note })
       used = used + size
     end
   end
@@ -145,6 +146,26 @@ function M.changed(chat)
       ask(chat)
     end)
   )
+end
+
+local watching = false
+
+---What agents take is known when their sessions are: then look again at what was typed before.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  api.nvim_create_autocmd('User', {
+    group = api.nvim_create_augroup('acp.mentions', {}),
+    pattern = 'AcpSession',
+    callback = function(args)
+      local chat = require('acp.chat').of(args.data.bufnr)
+      if chat then
+        M.changed(chat)
+      end
+    end,
+  })
 end
 
 ---The host tells what the mentions are.

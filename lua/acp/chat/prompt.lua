@@ -279,6 +279,7 @@ function M.attach(chat)
     end,
   })
   require('acp.context').watch()
+  require('acp.chat.mentions').watch()
   require('acp.chat.complete').attach(chat)
   require('acp.chat.unsaved').watch()
 end
