@@ -23,13 +23,8 @@ PLAN = [
     {"content": "look", "priority": "high", "status": "completed"},
     {"content": "change", "priority": "medium", "status": "in_progress"},
 ]
-#: As our own tools have them.
 ALLOW = {"optionId": "allow", "name": "Allow once", "kind": "allow_once"}
-ALWAYS = {
-    "edit": "Always allow changes of this file in this session",
-    "other": "Always allow this tool in this session",
-    "execute": "Always allow just this command in this folder, in this session",
-}
+ALWAYS = {"optionId": "always", "name": "Always allow it", "kind": "allow_always"}
 REJECT = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
 
 
@@ -59,9 +54,7 @@ class V1:
 
     def ask(self, call: str, **fields: Any) -> list[Json]:
         """Ask about a call, and wait for the answer."""
-        always = {"optionId": "always", "name": ALWAYS[fields["kind"]], "kind": "allow_always"}
-        options = [ALLOW, always, REJECT]
-        return asked(f"q-{call}", {**self.subject(call, **fields), "options": options})
+        return asked(f"q-{call}", {**self.subject(call, **fields), "options": [ALLOW, ALWAYS, REJECT]})
 
     def subject(self, call: str, **fields: Any) -> Json:
         return {"toolCall": {"toolCallId": call, **fields}}

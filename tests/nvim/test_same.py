@@ -52,7 +52,7 @@ event: AcpTurnEnd end_turn
 card: x wants to edit a file
 card: a.txt +1 -1
 card: 1 Allow once
-card: 2 Always allow changes of this file in this session
+card: 2 Always allow it
 card: 3 Reject
 diff: now a.txt : one, two
 diff: proposed a.txt edit +1 -1 (1) : one, 2
@@ -69,7 +69,7 @@ card: x wants to run a command
 card: seq 2
 card: in FOLDER
 card: 1 Allow once
-card: 2 Always allow just this command in this folder, in this session
+card: 2 Always allow it
 card: 3 Reject
 winbar: x ? waiting for you
 winbar: x ready
@@ -89,7 +89,7 @@ card: x wants to run a command
 card: tail -f a.txt
 card: in FOLDER
 card: 1 Allow once
-card: 2 Always allow just this command in this folder, in this session
+card: 2 Always allow it
 card: 3 Reject
 winbar: x ? waiting for you
 winbar: x running
@@ -103,7 +103,7 @@ event: AcpTurnEnd cancelled
 card: x wants to edit a file
 card: a.txt +1 -1
 card: 1 Allow once
-card: 2 Always allow changes of this file in this session
+card: 2 Always allow it
 card: 3 Reject
 diff: now a.txt : one, 2
 diff: proposed a.txt edit +1 -1 (1) : one, 3
@@ -120,7 +120,7 @@ card: x wants to use a tool
 card: query: cats
 card: x says: "Search the web"
 card: 1 Allow once
-card: 2 Always allow this tool in this session
+card: 2 Always allow it
 card: 3 Reject
 winbar: x ? waiting for you
 winbar: x ready
@@ -135,7 +135,7 @@ card: x wants to use a tool
 card: table: users
 card: x says: "Drop the table"
 card: 1 Allow once
-card: 2 Always allow this tool in this session
+card: 2 Always allow it
 card: 3 Reject
 winbar: x ? waiting for you
 winbar: x ready
@@ -269,6 +269,7 @@ return found
 #: What differs from run to run. Events of tool calls before their end are the agent's own steps.
 RUNS = (
     (r"127\.0\.0\.1:\d+", "HOST"),
+    (r"^(card: 2 Always allow) .*$", r"\1 it"),  # what it is called is each agent's own
     (r"ready in [\d.]+ m?s", "ready"),
     (r"done in \d+ s", "done"),
     (r"after \d+ s", "after TIME"),
