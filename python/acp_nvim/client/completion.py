@@ -31,6 +31,8 @@ MOST = 50
 """Paths that are offered."""
 CELLS = 60
 """Cells of a path as it is shown."""
+PAUSE_S = 0.1
+"""Seconds between two answers while a project is listed, which has news all the time."""
 SLICE = 2000
 """Paths that are looked at in one go: some 3 ms at most."""
 
@@ -90,6 +92,9 @@ class Completion:
                 told = paths
             if working is None:
                 return
+            if paths:
+                with anyio.move_on_after(PAUSE_S):
+                    await working.end()
             await working.news(version)
 
     async def _find(self, listings: Sequence[Listing], request: payloads.Complete) -> list[Row]:

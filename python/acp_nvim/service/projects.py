@@ -63,6 +63,11 @@ class Project:
         while self.version == version and self._working:
             await self._news.wait()
 
+    async def end(self) -> None:
+        """Wait until it is settled."""
+        while self._working:
+            await self._news.wait()
+
     def drop(self) -> None:
         """It is not needed any more."""
         if self._scope is not None:

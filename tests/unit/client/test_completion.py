@@ -22,6 +22,7 @@ from acp_nvim.editor import Editor
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import listing
 from acp_nvim.session.entities import Session
+from acp_nvim.text.fuzzy import Paths, Search
 
 pytestmark = pytest.mark.anyio
 
@@ -214,3 +215,34 @@ async def test_a_project_that_is_too_large_says_so(tmp_path: Path, monkeypatch: 
         made.chat(1, tmp_path)
         assert len(await made.find("f", begins=True)) == 5
         assert made.answers[-1][-1] == {"most": 5, "cut": str(tmp_path)}
+
+
+async def test_while_a_project_is_listed_the_answers_are_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"f{number}.py" for number in range(500)]
+    write(tmp_path, *names)
+
+    async def growing(one: listing.Listing, _spawner: Spawner, grown: Callable[[], None]) -> None:
+        for name in names:
+            one.add([name])
+            grown()
+            await anyio.lowlevel.checkpoint()
+        one.end()
+        grown()
+
+    async with desk(monkeypatch) as made:
+        monkeypatch.setattr(module, "fill", growing)
+        monkeypatch.setattr(module, "PAUSE_S", 1000.0)
+        searches: list[int] = []
+        look = Search.look
+
+        def counted(search: Search, paths: Paths, start: int, stop: int) -> None:
+            searches.append(len(paths))
+            look(search, paths, start, stop)
+
+        monkeypatch.setattr(Search, "look", counted)
+        made.chat(1, tmp_path)
+        assert len(await made.find("f", begins=True)) == module.MOST
+        assert len(made.answers) <= 3  # none, some, all
+        assert len(searches) <= 3
