@@ -18,7 +18,7 @@ from acp_nvim.process.capture import capture
 from acp_nvim.process.environment import LaunchError
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import disk
-from acp_nvim.service.mentioned import COUNT_BYTES, Looked, count_lines, look
+from acp_nvim.service.mentioned import COUNT_BYTES, Looked, count_lines, look, warning
 from acp_nvim.service.window import window
 from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.content import Block
@@ -79,7 +79,8 @@ class Sources:
             if each.word is None:
                 found.append(await self._file(each, there, session, info))
             else:
-                found.append(views.of_word(each, await self._word(each, session, spot, whole)))
+                told = await self._word(each, session, spot, whole)
+                found.append(views.of_word(each, told, await self._warning(told.get("path"), session)))
         return found
 
     async def compose(
@@ -142,6 +143,12 @@ class Sources:
         if reading.first is not None and unsaved is None and looked.kind == "text":
             lines = await to_thread.run_sync(count_lines, looked.real, abandon_on_cancel=True)
         return views.of_file(mention, reading, looked, unsaved, lines, info)
+
+    async def _warning(self, path: str | None, session: Session) -> str:
+        if path is None:
+            return ""
+        roots = tuple(session.roots) or (session.cwd,)
+        return await to_thread.run_sync(lambda: warning(path, os.path.realpath(path), roots, self._own))
 
     async def _word(
         self, mention: Mention, session: Session, spot: Spot | None, whole: bool

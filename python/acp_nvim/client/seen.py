@@ -81,7 +81,8 @@ def of_file(
         case "folder":
             return unlinked(replace(seen, facts="folder"), info)
         case "binary":
-            return unlinked(replace(seen, facts=f"binary, {size_text(looked.size)}"), info)
+            what = "not UTF-8" if looked.mime else "binary"
+            return unlinked(replace(seen, facts=f"{what}, {size_text(looked.size)}"), info)
         case "image" | "audio" as kind:
             seen = replace(seen, facts=f"{kind}, {size_text(looked.size)}", mime=looked.mime or "")
             taken = info.image if kind == "image" else info.audio
@@ -91,7 +92,8 @@ def of_file(
     embeds = info.embedded_context or not info.links
     if reading.first is not None:
         if lines is None:
-            return unlinked(replace(seen, facts=size_text(looked.size), first=reading.first), info)
+            seen = replace(seen, facts=size_text(looked.size), first=reading.first, last=reading.last)
+            return unlinked(seen, info)
         seen = ranged(seen, reading, lines)
         return seen if embeds or seen.how == "words" else unlinked(seen, info)
     seen = replace(seen, facts=size_text(looked.size), size=looked.size)
@@ -115,8 +117,11 @@ def _of_buffer(seen: Seen, reading: Reading, lines: int, size: int) -> Seen:
     return seen if seen.how == "words" else replace(seen, facts=f"{seen.facts}, unsaved")
 
 
-def of_word(mention: Mention, told: Mapping[str, Any]) -> Seen:
-    """A word of our own: what the editor says of it (``acp.context.of``), or that there is nothing."""
+def of_word(mention: Mention, told: Mapping[str, Any], why: str = "") -> Seen:
+    """A word of our own: what the editor says of it (``acp.context.of``), or that there is nothing.
+
+    ``why``: what to be warned of, if it is of a file.
+    """
     reading = mention.plain
     if told.get("none"):
         return Seen(mention, reading, "words", facts=str(told["none"]))
@@ -125,6 +130,7 @@ def of_word(mention: Mention, told: Mapping[str, Any]) -> Seen:
         mention,
         reading,
         "text",
+        why=why,
         size=size,
         text=told.get("text"),
         path=str(told.get("path") or ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fnmatch
 import mimetypes
 import os
@@ -41,7 +42,7 @@ Kind = Literal["missing", "folder", "text", "binary", "image", "audio", "other"]
 class Looked:
     """``path``: absolute, as it was named; ``real``: without links. ``size`` in bytes.
 
-    ``mime`` only of images and sounds. ``why``: what to be warned of, in words.
+    ``mime`` only of images, sounds, and text that is not UTF-8. ``why``: what to be warned of, in words.
     """
 
     path: str
@@ -118,6 +119,11 @@ def _kind(real: str) -> tuple[Kind, str | None]:
         media = media_of(mime)
         if media is not None and media.starts.match(head):
             return "audio", mime
-    if b"\0" in head or head.startswith(_BOMS_WITH_NULS):
+    if b"\0" in head and not head.startswith(_BOMS_WITH_NULS):
         return "binary", None
+    try:
+        # The last character may not be whole.
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < PROBE_BYTES)
+    except UnicodeDecodeError:
+        return "binary", "text/plain"
     return "text", None

@@ -21,6 +21,7 @@ from acp_nvim.client.prompt import Prompt
 from acp_nvim.client.seen import ALL_TEXT_BYTES, MEDIA_BYTES, TEXT_BYTES
 from acp_nvim.editor import Editor, NvimError
 from acp_nvim.process.spawn import Spawner
+from acp_nvim.service import mentioned
 from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Session
@@ -108,6 +109,7 @@ async def test_what_is_said(tmp_path: Path) -> None:
         here.put("shot.png", PNG)
         here.put("ring.wav", WAV)
         here.put("blob", b"\0\1" * 1700)
+        here.put("latin.txt", "grün\n".encode("latin-1"))
         here.put("big.log", "x" * (TEXT_BYTES + 1))
         here.put(".env", "KEY=1\n")
         here.put(".env.example", "KEY=\n")
@@ -129,6 +131,7 @@ async def test_what_is_said(tmp_path: Path) -> None:
             "@shot.png": "image, 84 kB",
             "@ring.wav": "audio, 112 B",
             "@blob:1": "binary, 3.4 kB: sent as a link",
+            "@latin.txt": "not UTF-8, 5 B: sent as a link",
             "@big.log": "262 kB: sent as a link",
             "@src/": "folder: sent as a link",
             "@src/nothere.py": "no such file: sent as text",
@@ -260,6 +263,9 @@ async def test_words(tmp_path: Path) -> None:
         ]
         assert [each.type for each in sent] == ["resource", "resource", "text", "text", "text"]
         assert str(sent[2].text) == "Diagnostics\n```\na.py:1:1: error: no\n```\n"
+        out = {"path": str(tmp_path / ".env"), "name": ".env", "lines": 1, "bytes": 5, "text": "x"}
+        here.editor.words = {"buffer": out}
+        assert await here.notes("@buffer") == [".env, 5 B, outside the project, may hold secrets"]
         here.editor.words = {}
         assert await here.notes("@selection") == ["nothing selected: sent as text"]
         assert [each.type for each in (await here.send("@selection"))[0]] == ["text"]
@@ -309,6 +315,12 @@ async def test_what_is_too_much_is_a_link(tmp_path: Path, monkeypatch: pytest.Mo
         sent, _ = await here.send("@big.txt:1-3999 @big.txt:5 @huge.png")
         assert [each.type for each in sent] == ["link", "resource", "link", "text"]
         assert (sent[0].uri or "").endswith("big.txt#L1-L3999")
+        monkeypatch.setattr(mentioned, "COUNT_BYTES", 1000)
+        sent, _ = await here.send("@big.txt:5-6 and @big.txt:7")
+        assert [(each.type, (each.uri or "").rpartition("#")[2]) for each in sent[:2]] == [
+            ("link", "L5-L6"),
+            ("link", "L7-L7"),
+        ]
         sent, _ = await here.send(" ".join(f"@{number}.txt" for number in range(6)))
         kinds = [each.type for each in sent]
         assert kinds == ["resource"] * (ALL_TEXT_BYTES // (TEXT_BYTES - 100)) + ["link"] * 2 + ["text"]

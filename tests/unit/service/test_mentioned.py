@@ -60,6 +60,8 @@ def test_lines(tmp_path: Path, data: bytes, count: int, monkeypatch: pytest.Monk
         ("a.txt", b"ID3 is a tag", "text"),
         ("utf16.txt", b"\xff\xfea\0", "binary"),
         ("nul", b"a\0", "binary"),
+        ("latin-1.txt", "grün\n".encode("latin-1"), "binary"),
+        ("cut.txt", b"a" * 8191 + "ü".encode(), "text"),
     ],
 )
 def test_kinds(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
