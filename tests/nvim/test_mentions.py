@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.agents.aap_server import AapServer, text
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
-from tests.nvim.cases.kit import END, PASSIVE, WATCH, Chat, Stage
+from tests.nvim.cases.kit import END, PASSIVE, WATCH, Chat, Stage, ask
 from tests.nvim.stub import AGENT, INIT, events
 from tests.plugin import Screen, StartNvim, StartScreen, eventually
 
@@ -148,19 +148,8 @@ def test_what_waits_is_read_when_it_goes_out(
     """A file as it is then; a selection where it was when the user sent, though lines came above it."""
     folder = project(tmp_path / "ws")
     reply = {"reply": {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": ABLE}}}
-    ask = {
-        "send": {
-            "jsonrpc": "2.0",
-            "id": "q",
-            "method": "session/request_permission",
-            "params": {
-                "sessionId": "$session",
-                "toolCall": {"toolCallId": "t"},
-                "options": [{"optionId": "ok", "name": "Allow", "kind": "allow_once"}],
-            },
-        }
-    }
-    scripted = agent(on={"initialize": [reply], "session/prompt": [ask, {"await": "q"}, END]})
+    turn: list[Json] = [ask("q", {"toolCallId": "t"}), {"await": "q"}, END]
+    scripted = agent(on={"initialize": [reply], "session/prompt": turn})
     screen = start_screen(size=(150, 40), init=WATCH, cwd=folder, files=("date.py",))
     screen.setup({**PASSIVE, "agents": {"x": scripted.settings}})
     screen.command("set hidden")
@@ -362,3 +351,32 @@ def test_what_takes_long_to_read_can_be_taken_back(
     chat.send("something else")  # it does not wait for that git
     assert [block["text"] for block in prompts(scripted, 1)[0]] == ["something else"]
     chat.wait_turn()
+
+
+def test_what_is_put_into_a_running_turn_has_its_mentions(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path
+) -> None:
+    """To an agent that takes no embedded context unsaved edits go as words, which are not shown."""
+    folder = project(tmp_path / "ws")
+    hello = {"reply": {"protocolVersion": 1, "_meta": {"steering": {"supported": True}}}}
+    on: dict[str, list[Json]] = {
+        "initialize": [hello],
+        "_session/steering": [{"reply": {"outcome": "injected"}}],
+        "session/prompt": [ask("q", {"toolCallId": "t"}), {"await": "q"}, END],
+    }
+    scripted = agent(on=on)
+    screen = start_screen(size=(150, 40), init=WATCH, cwd=folder, files=("other.py",))
+    screen.setup({**PASSIVE, "agents": {"x": scripted.settings}})
+    chat = Stage(screen).open(scripted)
+    chat.wait_state("idle")
+    screen.keys("<C-w>tGofour<Esc>")
+    chat.send("go")
+    chat.wait_pending(1)
+    screen.command("AcpSend! left, as in @other.py:3-9")
+    chat.wait("❯ left, as in @other.py:3-9\n")
+    blocks = scripted.wait("_session/steering")["params"]["prompt"]
+    assert [block["type"] for block in blocks] == ["text", "text"]
+    assert blocks[0]["text"] == f"{folder.resolve()}/other.py:3-4\n```\nthree\nfour\n```\n"
+    chat.permit("allow_once")
+    chat.wait_turn()
+    assert "```" not in chat.text()
