@@ -395,8 +395,8 @@ def test_the_same_work_looks_the_same(
         chat.wait_state("idle")
         shown = plain(User(chat).work(), folder)
         wanted = expected(protocol)
-        differs = difflib.unified_diff(wanted.split("\n"), shown.split("\n"), lineterm="")
-        assert "\n".join(differs) == ""
+        differs = "\n".join(difflib.unified_diff(wanted.split("\n"), shown.split("\n"), lineterm=""))
+        assert not differs, differs
         assert (folder / "a.txt").read_text() == NEW
         eventually(lambda: screen.lines(screen.funcs.bufnr("a.txt")) == NEW.splitlines())
         eventually(lambda: not any(FOLLOW in line for line in marked(screen.marker).values()))
