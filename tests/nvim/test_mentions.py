@@ -11,7 +11,7 @@ import pytest
 from tests.agents.aap_server import AapServer, text
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.nvim.cases.kit import END, PASSIVE, WATCH, Chat, Stage, ask
-from tests.nvim.stub import AGENT, INIT, events
+from tests.nvim.stub import AGENT, INIT, buffer, events, frame
 from tests.plugin import Screen, StartNvim, StartScreen, eventually
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 1992
@@ -380,3 +380,22 @@ def test_what_is_put_into_a_running_turn_has_its_mentions(
     chat.permit("allow_once")
     chat.wait_turn()
     assert "```" not in chat.text()
+
+
+def test_of_several_mentions_the_one_under_the_cursor_is_opened(start_nvim: StartNvim) -> None:
+    nvim = start_nvim(init=INIT + AGENT)
+    nvim.command("AcpChat")
+    line = '❯ see @a.py:3, @"x y.py" and @src/b.py again'
+    links = [[0, "/ws/a.py", 3], [0, "/ws/x y.py"], [0, "/ws/src/b.py"]]
+    frame(nvim, 1, [line, ""], kind="user", tail=1, links=links)
+    buf = buffer(nvim, "acp://claude/1")
+    row = nvim.lines(buf).index(line)
+    link = "local buf, row, col = ... return require('acp.chat.transcript').link_at(buf, row, col)"
+    for place, expected in (
+        ("see", {"path": "/ws/a.py", "line": 3}),
+        ("@a.py", {"path": "/ws/a.py", "line": 3}),
+        ("y.py", {"path": "/ws/x y.py"}),
+        ("@src", {"path": "/ws/src/b.py"}),
+        ("b.py", {"path": "/ws/src/b.py"}),
+    ):
+        assert (place, nvim.lua(link, buf, row, len(line[: line.index(place)].encode()))) == (place, expected)

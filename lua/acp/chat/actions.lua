@@ -46,8 +46,8 @@ end
 ---@param key string
 ---@return boolean whether there was a link
 local function follow_link(chat, key)
-  local link =
-    require('acp.chat.transcript').link_at(api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1)
+  local row, col = unpack(api.nvim_win_get_cursor(0))
+  local link = require('acp.chat.transcript').link_at(api.nvim_get_current_buf(), row - 1, col)
   if link and link.path then
     require('acp.chat.show').file(link.path, link.line)
     return true

@@ -146,21 +146,39 @@ function M.each(buf, kind)
   end
 end
 
----What `<CR>` opens on a row: a place in a file, content of the block, or a question.
+---Whether a file is the one that is mentioned at a place in a line.
+---@param line string
+---@param col integer bytes
+---@param path string
+---@return boolean
+local function mentioned(line, col, path)
+  local first = line:sub(1, col + 1):match('.*()@')
+  local last = first and (line:find('%s@', first) or #line)
+  return first ~= nil and line:sub(first, last):find(vim.fs.basename(path), 1, true) ~= nil
+end
+
+---What `<CR>` opens on a row: a place in a file, content of the block, or a question. Of several files the
+---first, or the one that is mentioned at `col`.
 ---@param buf integer
 ---@param row integer
+---@param col? integer bytes
 ---@return {path?: string, line?: integer, item?: integer[], block: integer, question?: string}?
-function M.link_at(buf, row)
+function M.link_at(buf, row, col)
   local block = M.at(buf, row)
   if not block then
     return nil
   end
+  local line = col and api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+  local found
   for _, link in ipairs(block.deco.links or {}) do
     if link[1] == block.row and type(link[2]) == 'table' then
-      return { item = link[2].item, block = block.id }
-    elseif link[1] == block.row then
-      return { path = link[2], line = link[3] ~= vim.NIL and link[3] or nil }
+      found = found or { item = link[2].item, block = block.id }
+    elseif link[1] == block.row and (not found or line and found.path and mentioned(line, col, link[2])) then
+      found = { path = link[2], line = link[3] ~= vim.NIL and link[3] or nil }
     end
+  end
+  if found then
+    return found
   end
   return block.deco.question and { question = block.deco.question } or nil
 end
