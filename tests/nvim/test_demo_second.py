@@ -116,3 +116,17 @@ def test_work_in_the_background(start_screen: StartScreen, tmp_path: Path) -> No
     eventually(lambda: "was ended by SIGTERM" in transcript(chat), message=chat.text)
     until_idle(chat, 5)
     assert "sleep 600  cancelled" in transcript(chat)
+
+
+def test_a_conflict_loses_nothing(start_screen: StartScreen, tmp_path: Path) -> None:
+    """An agent of version 2 writes on the disk by itself: the user's own text stays in the buffer."""
+    chat = opened(start_screen, tmp_path / "stage", "acp-v2")
+    buffer = int(chat.funcs.bufnr("greeting.txt"))
+    send(chat, "demo conflict in greeting.txt 1")
+    demo.press(chat, "1", PATIENCE)
+    eventually(lambda: "a careless agent" in transcript(chat), message=chat.text)
+    chat.api.buf_set_lines(buffer, 0, 0, False, ["my own line"])
+    until_idle(chat, 1)
+    chat.wait("changed on disk")
+    assert chat.lines(buffer)[0] == "my own line"
+    assert "A line of the demo agent." in (tmp_path / "stage/project/greeting.txt").read_text()

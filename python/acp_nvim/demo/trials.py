@@ -17,8 +17,11 @@ ADDED = "A line of the demo agent."
 
 
 async def conflict(turn: Turn, wanted: Conflict) -> None:
-    """Read a file, let the user change it, write it all the same: it is the editor that has to ask."""
-    if not turn.session.client.writes:
+    """Read a file, let the user change it, write it all the same: it is the editor that has to ask.
+
+    In version 2 of the protocol the demo writes on the disk, and the editor has to notice.
+    """
+    if not turn.session.client.writes and not turn.session.speech.states:
         raise DemoError("A conflict needs an editor that writes for me; this one does not.")
     path = await _victim(turn, wanted.name)
     shown, seconds = turn.project.show(path), CONFLICT_S if wanted.seconds is None else wanted.seconds
@@ -39,7 +42,7 @@ async def conflict(turn: Turn, wanted: Conflict) -> None:
         await call.update("in_progress")
         await turn.say(
             f"Now change `{shown}` yourself. In {seconds:g} seconds I write what I know of it, without "
-            "another look: a careless agent. Your editor should ask you before anything of yours is lost."
+            "another look: a careless agent. Your editor should see to it that nothing of yours is lost."
         )
         await asyncio.sleep(seconds)
         await turn.write(path, new)
