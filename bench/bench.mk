@@ -1,5 +1,5 @@
 # Targets of the benchmark; included by the Makefile.
-.PHONY: bench bench-quick bench-complete
+.PHONY: bench bench-quick soak bench-complete
 
 bench-quick: $(READY) ## the benchmark in under a minute: our host beside an in-editor client
 	PYTHONPATH=python:. $(BIN)/python -m bench.run
@@ -9,3 +9,6 @@ bench: $(READY) ## all of it, medians of three runs (about ten minutes); writes 
 
 bench-complete: $(READY) ## completion of paths in a project of 50,000 files
 	PYTHONPATH=python:. $(BIN)/python -m bench.complete
+
+soak: $(READY) ## a mixed load for MINUTES (10), and what has grown by then
+	PYTHONPATH=python:. $(BIN)/python -m bench.soak --minutes $(if $(MINUTES),$(MINUTES),10)

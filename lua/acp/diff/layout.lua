@@ -186,6 +186,17 @@ function M.open(bufs, how, covered)
   return wins, code == nil
 end
 
+---What a window that must stay can show: the user's file of the diff, else any file they have open.
+---@param wins integer[]
+---@return integer?
+local function to_stay(wins)
+  for _, buf in ipairs(vim.list_extend(vim.tbl_map(api.nvim_win_get_buf, wins), api.nvim_list_bufs())) do
+    if vim.bo[buf].buflisted and vim.bo[buf].buftype == '' and api.nvim_buf_is_loaded(buf) then
+      return buf
+    end
+  end
+end
+
 ---Close the windows, without a way for the focus to go anywhere. Floats of others in the tab page do not
 ---matter: Neovim does not close the last window below them, but it closes the tab page.
 ---@param tab integer
@@ -203,8 +214,9 @@ function M.close(tab, own, wins)
     end
   end
   if others == 0 and #api.nvim_list_tabpages() == 1 then
+    local buf = to_stay(wins)
     api.nvim_win_call(wins[1], function()
-      vim.cmd('noswapfile topleft new')
+      vim.cmd(buf and ('topleft sbuffer %d'):format(buf) or 'noswapfile topleft new')
     end)
   elseif others == 0 and own then
     vim.cmd(('%dtabclose!'):format(api.nvim_tabpage_get_number(tab)))

@@ -36,6 +36,7 @@ from .chat import Chat, Wiring
 from .completion import Completion
 from .connection import Connection
 from .contents import Contents
+from .counts import Counts
 from .diffs import Diffs
 from .earlier import Earlier, remembers
 from .export import Exports
@@ -153,6 +154,7 @@ class App:
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._mentions = Mentions(editor, self._registry, self._spawner, spawn, self._services.cache)
         self._completion = Completion(editor, self._registry, self._spawner, spawn)
+        self._counts = Counts(editor, self._registry, self._store, self._questions)
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -196,6 +198,7 @@ class App:
         self._on("logout", payloads.OfChat, self._logouts.logout)
         self._on("login_ended", payloads.LoginEnded, self._login_terminals.ended)
         self._traces.listen(self._on)
+        self._on("counts", payloads.Nothing, self._counts.tell)
         self._on("details", payloads.Details, self._shown.details)
         self._on("cancel_item", payloads.Details, self._items.cancel)
         self._on("export", payloads.Export, self._exports.write)

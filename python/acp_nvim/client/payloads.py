@@ -10,6 +10,10 @@ from typing import Any, Literal
 import msgspec
 
 
+class Nothing(msgspec.Struct):
+    """A message that says no more than its name."""
+
+
 class Hello(msgspec.Struct):
     """Sent once, right after the host was started. ``cache`` and ``state`` are Neovim's folders."""
 

@@ -51,7 +51,7 @@ class Sessions:
         self._sleep = sleep
         self._views: dict[str, anyio.CancelScope] = {}  # those that are open, with what they wait for
         self._held: set[Connection] = set()  # without a chat, perhaps
-        self._ends = 0
+        self._lingering: anyio.CancelScope | None = None  # of those who wait, the last
 
     def ask(self, request: payloads.ListSessions) -> None:
         """Ask every agent that is connected, or the one that was named, and tell each answer as it comes."""
@@ -73,9 +73,11 @@ class Sessions:
         scope = self._views.pop(request.view, None)
         if scope is not None:
             scope.cancel()
-        self._ends += 1
         if not self._views and self._held:
-            self._spawn(self._linger, self._ends)
+            if self._lingering is not None:
+                self._lingering.cancel()
+            self._lingering = anyio.CancelScope()
+            self._spawn(self._linger, self._lingering)
 
     def delete(self, request: payloads.DeleteSession) -> None:
         """Have the agent forget a session; tell how it went."""
@@ -151,9 +153,10 @@ class Sessions:
         whose = {"agent": connection.agent, "home": connection.cwd}
         self._editor.notify("acp.sessions", "told", request.view, request.seq, {**whose, **source})
 
-    async def _linger(self, ends: int) -> None:
-        await self._sleep(LINGER)
-        if ends != self._ends or self._views:
+    async def _linger(self, scope: anyio.CancelScope) -> None:
+        with scope:
+            await self._sleep(LINGER)
+        if scope.cancel_called or self._views:
             return
         held, self._held = self._held, set()
         for connection in held:

@@ -116,7 +116,7 @@ async def test_nothing_wakes_it_while_nothing_happens() -> None:
 async def test_faster_in_a_backlog() -> None:
     editor, chat = Editor(1), Chat()
     async with running(editor, chat) as (frames, clock):
-        chat.say("x" * 60 + "\n" + "y" * 60 * 4000)
+        chat.say("x" * 60 + "\n" + "y" * 90 * 4000)
         frames.wake()
         await frames.settle(1)
         await until(lambda: clock.pauses[-1:] == [STEADY])
