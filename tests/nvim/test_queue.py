@@ -374,8 +374,8 @@ def test_the_demo_agent_is_steered(start_screen: StartScreen) -> None:
     chat.until("❯ call this chat Steered")
     screen.command("AcpPermit 3")
     chat.until("Now to what you added: “call this chat Steered”", "is called “Steered” now")
+    eventually(lambda: chat.text.count("── done") + chat.text.count("── ended") == 1)
     chat.until_state("idle")
-    assert chat.text.count("── done") + chat.text.count("── ended") == 1
 
 
 def test_a_key_sends_at_once(nvim: Neovim) -> None:

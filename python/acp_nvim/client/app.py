@@ -14,25 +14,24 @@ import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.process.spawn import Spawner
-from acp_nvim.service.files import PROTECTED, FileService
+from acp_nvim.service.files import FileService
 from acp_nvim.service.questions import QuestionService
 from acp_nvim.service.roots import inside
 from acp_nvim.service.terminals import TerminalService
 from acp_nvim.service.tools import ToolBox
-from acp_nvim.session.asked import Permission
-from acp_nvim.session.entities import Failure, Item, Session
+from acp_nvim.session.entities import Item, Session
 from acp_nvim.session.events import Event, TurnEnded, TurnStarted
 from acp_nvim.session.store import Store
 from acp_nvim.view.follow import Follow
 from acp_nvim.view.frames import Frames
 from acp_nvim.view.icons import icons_named
 from acp_nvim.view.look import Look
-from acp_nvim.view.questions import describe
-from acp_nvim.view.transcript import Transcript
 
 from . import payloads
 from .announce import Announcer
+from .asking import Asking
 from .chat import Chat, Wiring
+from .chats import Chats
 from .completion import Completion
 from .connection import Connection
 from .contents import Contents
@@ -47,10 +46,8 @@ from .login import Logins
 from .login_terminal import LoginTerminals
 from .logout import Logouts
 from .mentions import Mentions
-from .opening import Old
 from .options import Options
 from .overwrites import Overwrites
-from .prompt import Prompt
 from .queued import Queued
 from .record import Record
 from .registry import Registry
@@ -58,6 +55,7 @@ from .rules import PermissionRules
 from .secrets import Secrets
 from .services import Services
 from .sessions import Sessions
+from .settings import Settings
 from .shown import Shown
 from .terminals import TerminalViews
 from .traces import Traces
@@ -73,7 +71,7 @@ class App:
         self._spawn = spawn
         own = hello.settings.get("icons")
         self._icons = icons_named(own if isinstance(own, dict) else hello.icons)
-        self._settings = hello.settings
+        self._settings = settings = Settings(hello.settings)
         self._registry = Registry()
         self._store = Store(time.time, on_error=lambda _session, _event, error: self._report(error))
         self._frames = Frames(editor, report=self._report)
@@ -82,27 +80,36 @@ class App:
         self._store.subscribe(self._announcer.on_event)
         self._follow = Follow(editor, spawn, inside)
         self._store.subscribe(self._follow.on_event)
-        rules = PermissionRules(self._registry, lambda: self._settings, self._protected)
+        self._overwrites = Overwrites(editor, self._store, spawn)
+        rules = PermissionRules(self._registry, settings)
+        self._asking = Asking(
+            editor,
+            self._registry,
+            self._frames,
+            self._overwrites,
+            self._icons,
+            spawn,
+            closed=lambda permission: self._forms.closed(permission),
+        )
         self._questions = QuestionService(
-            self._store, show=self._show_question, hide=self._hide_question, decide=rules.decide
+            self._store, show=self._asking.show, hide=self._asking.hide, decide=rules.decide
         )
         self._files = FileService(
             editor,
             self._questions,
-            protected=self._protected,
+            protected=settings.protected,
             quirks=self._quirks,
             changed=self._wrote,
             chat=self._number,
             written=self._store.apply,
         )
         self._diffs = Diffs(editor)
-        self._overwrites = Overwrites(editor, self._store, spawn)
         self._store.subscribe(self._overwrites.on_event)
         self._secrets = Secrets()
         self._secrets.add_environment(os.environ)  # agents inherit it, and some print what they were given
         self._spawner = Spawner()
         self._terminals = TerminalService(
-            self._spawner, self._store, self._questions, spawn, ask=self._asks_about_commands
+            self._spawner, self._store, self._questions, spawn, ask=settings.asks_about_commands
         )
         self._store.subscribe(self._terminals.on_event)
         self._terminal_views = TerminalViews(editor, self._registry, spawn)
@@ -136,10 +143,12 @@ class App:
         self._traces = Traces(editor, self._registry, self._secrets, spawn, hello.icons, hello.version)
         record = Record(Path(hello.state) / "acp.nvim" / "sessions.json", spawn, self._warn)
         self._earlier = Earlier(
-            record, self._registry, editor, self._secrets, spawn, lambda: remembers(self._settings)
+            record, self._registry, editor, self._secrets, spawn, lambda: remembers(settings.now)
         )
         self._store.subscribe(self._earlier.on_event)
-        self._sessions = Sessions(self._registry, editor, self._connection, spawn, self._earlier)
+        self._sessions = Sessions(
+            self._registry, editor, lambda *key: self._chats.connection(*key), spawn, self._earlier
+        )
         self._exports = Exports(editor, self._registry, self._secrets, self._icons, spawn)
         self._items = Items(editor, self._registry, spawn)
         self._history = History(
@@ -148,13 +157,33 @@ class App:
             self._secrets,
             spawn,
             self._warn,
-            lambda: keeps(self._settings),
+            lambda: keeps(settings.now),
         )
         self._queued = Queued(self._registry, self._announcer, spawn)
         self._contents = Contents(editor, self._registry, spawn, hello.cache)
         self._mentions = Mentions(editor, self._registry, self._spawner, spawn, self._services.cache)
         self._completion = Completion(editor, self._registry, self._spawner, spawn)
         self._counts = Counts(editor, self._registry, self._store, self._questions)
+        wiring = Wiring(
+            self._store,
+            self._frames,
+            self._announcer,
+            self._logins,
+            self._earlier,
+            self._mentions,
+            self._history,
+        )
+        self._chats = Chats(
+            self._registry,
+            wiring,
+            self._services,
+            self._queued,
+            self._icons,
+            spawn,
+            begun=self._begun,
+            over=self._over,
+            keep=self._sessions.keep,
+        )
         self._handlers: dict[str, Callable[[Any], None]] = {}
         self._listen()
         spawn(self._frames.run)
@@ -172,23 +201,23 @@ class App:
         self._handlers[name] = lambda payload: act(msgspec.convert(payload, kind))
 
     def _listen(self) -> None:
-        self._on("open", payloads.Open, self._open)
-        self._on("close", payloads.OfChat, lambda request: self._spawn(self._close, request.chat))
-        self._on("restart", payloads.Restart, lambda request: self._spawn(self._restart, request))
-        self._on("send", payloads.Send, self._send)
+        self._on("open", payloads.Open, self._chats.open)
+        self._on("close", payloads.OfChat, self._chats.close)
+        self._on("restart", payloads.Restart, self._chats.restart)
+        self._on("send", payloads.Send, self._chats.send)
         self._on("queued", payloads.ChangeQueued, self._queued.change)
         self._on("mentions", payloads.Mentions, self._mentions.ask)
         self._on("paste_image", payloads.PasteImage, self._mentions.paste)
         self._on("history", payloads.OfFolder, self._history.tell)
         self._on("history_forget", payloads.OfFolder, self._history.forget)
-        self._on("cancel", payloads.Cancel, self._cancel)
-        self._on("answer", payloads.Answer, lambda request: self._spawn(self._answer, request))
+        self._on("cancel", payloads.Cancel, self._chats.cancel)
+        self._on("answer", payloads.Answer, partial(self._asking.answer, self._questions))
         self._on("form", payloads.FillForm, self._forms.form)
         self._on("page_failed", payloads.PageFailed, self._forms.page_failed)
         self._on("follow", payloads.SwitchFollow, self._switch_follow)
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
         self._on("terminal", payloads.ShowTerminal, self._terminal_views.show)
-        self._on("settings", payloads.Settings, self._set_settings)
+        self._on("settings", payloads.Settings, self._settings.renew)
         self._on("login", payloads.Login, self._logins.login)
         self._on("option", payloads.SetOption, self._options.set)
         self._on("sessions", payloads.ListSessions, self._sessions.ask)
@@ -206,96 +235,14 @@ class App:
         self._on("address", payloads.OpenAddress, self._contents.address)
         self._on("complete", payloads.Complete, self._completion.ask)
 
-    def _set_settings(self, request: payloads.Settings) -> None:
-        self._settings = request.settings
-
     # -- chats
 
-    def _open(self, request: payloads.Open) -> None:
-        if request.chat in self._registry.chats:
-            return
-        session = Session(f"chat-{request.chat}", request.agent, request.cwd, roots=(request.cwd,))
-        session.remote_id, session.title = request.session, request.title
-        connection = self._connection(
-            request.agent, request.home or request.cwd, request.config, request.demo
-        )
-        transcript = Transcript(
-            request.chat, session, icons=self._icons, label=request.agent, first=request.first_block
-        )
-        wiring = Wiring(
-            self._store,
-            self._frames,
-            self._announcer,
-            self._logins,
-            self._earlier,
-            self._mentions,
-            self._history,
-        )
-        chat = Chat(request.chat, session, connection, transcript, wiring)
-        chat.tell.reopened = request.first_block > 1
-        chat.chosen.update(request.chosen if isinstance(request.chosen, dict) else {})
-        if request.load is not None and request.session is None:
-            directories = request.directories if isinstance(request.directories, list) else []
-            chat.old = Old(request.load, request.fork, directories)
-        elif not chat.tell.reopened:
-            self._earlier.greet(chat)
-        chat.tell.first = all(other.session.agent != request.agent for other in self._registry)
-        self._registry.chats[request.chat] = chat
-        self._store.add(session)
-        self._frames.add(transcript)
-        self._announcer.add(chat)
-        self._store.gate(session, partial(self._frames.room, request.chat))
-        self._follow.switch(request.chat, session, request.follow)
+    def _begun(self, chat: Chat, request: payloads.Open) -> None:
+        self._follow.switch(chat.n, chat.session, request.follow)
         self._history.tell(payloads.OfFolder(request.cwd))
-        self._spawn(chat.start)
-        self._spawn(chat.queue.work)
 
-    def _connection(self, agent: str, cwd: str, config: payloads.AgentConfig, demo: bool) -> Connection:
-        """The connection of this key, made if there is none. Settings count from its next start on."""
-        key = (agent, cwd)
-        connection = self._registry.connections.get(key)
-        if connection is None:
-            connection = Connection(agent, cwd, config, demo, self._services)
-            connection.on_lost = partial(self._lost, key)
-            self._registry.connections[key] = connection
-        elif connection.vacant:
-            connection.config, connection.demo = config, demo
-        return connection
-
-    async def _lost(self, key: tuple[str, str], failure: Failure) -> None:
-        self._logins.lost(self._registry.connections[key])
-        for chat in self._registry.sharing(self._registry.connections[key]):
-            await chat.lost(failure)
-
-    def _send(self, request: payloads.Send) -> None:
-        chat = self._registry.get(request.chat)
-        if chat is None:
-            return
-        context = request.context if isinstance(request.context, list) else []
-        prompt = Prompt(request.text, context, request.spot, id=request.seq)
-        chat.queue.send(prompt, now=request.now, seq=request.seq)
-        if request.now:
-            self._queued.at_once(chat, prompt)
-
-    def _cancel(self, request: payloads.Cancel) -> None:
-        chat = self._registry.get(request.chat)
-        if chat is not None:
-            self._spawn(chat.cancel, request.queue)
-
-    def _switch_follow(self, request: payloads.SwitchFollow) -> None:
-        chat = self._registry.get(request.chat)
-        if chat is not None:
-            self._follow.switch(chat.n, chat.session, request.on)
-
-    async def _close(self, n: int) -> None:
-        chat = self._registry.chats.pop(n, None)
-        if chat is None:
-            return
-        await chat.close()
-        self._logins.closed(chat)
+    def _over(self, chat: Chat) -> None:
         self._questions.cancel_all(chat.session, "close")  # what was asked before there was a session
-        self._frames.remove(chat.transcript)
-        self._announcer.remove(chat)
         self._follow.remove(chat.session)
         self._overwrites.remove(chat.session)
         self._options.forget(chat)
@@ -303,52 +250,11 @@ class App:
         self._files.forget(chat.session)
         self._completion.forget(chat)
         self._terminals.close(chat.session)
-        self._store.remove(chat.session)
-        if not self._registry.sharing(chat.connection) and not self._sessions.keep(chat.connection):
-            await chat.connection.stop()
 
-    async def _restart(self, request: payloads.Restart) -> None:
+    def _switch_follow(self, request: payloads.SwitchFollow) -> None:
         chat = self._registry.get(request.chat)
-        if chat is None:
-            return
-        connection = chat.connection
-        if request.config is not None:
-            connection.config, connection.demo = request.config, request.demo
-        chats = self._registry.sharing(connection)
-        await connection.stop(again=True)
-        for each in chats:
-            self._spawn(each.start)
-
-    # -- questions
-
-    async def _answer(self, request: payloads.Answer) -> None:
-        """A task, as cancelling is: an answer that comes after a cancel must not be given before it."""
-        self._questions.answer(request.id, request.index, request.by)
-
-    def _show_question(self, session: Session, permission: Permission) -> None:
-        if self._overwrites.busy(session, permission.tool_call_id or ""):
-            self._spawn(self._show_soon, session, permission)
-        else:
-            self._show_now(session, permission)
-
-    async def _show_soon(self, session: Session, permission: Permission) -> None:
-        """What it says is only known in a moment, and must not change under the user's eyes."""
-        await self._overwrites.settled(session, permission.tool_call_id or "")
-        if permission.state == "open":
-            self._show_now(session, permission)
-
-    def _show_now(self, session: Session, permission: Permission) -> None:
-        chat = self._registry.of(session)
-        if chat is None:
-            return
-        call = session.tool_calls.get(permission.tool_call_id or "")
-        question = describe(permission, call, session, self._icons, session.agent)
-        self._editor.notify("acp.question", "open", question.payload(chat.n))
-        self._frames.wake()
-
-    def _hide_question(self, permission: Permission, outcome: str) -> None:
-        self._editor.notify("acp.question", "close", permission.id, outcome)
-        self._forms.closed(permission)
+        if chat is not None:
+            self._follow.switch(chat.n, chat.session, request.on)
 
     def _report(self, error: Exception) -> None:
         """A fault of ours that nobody else tells: once in Neovim, in full in the health report."""
@@ -379,15 +285,6 @@ class App:
         asking = [chat for chat in chats if chat.asking]
         waiting = [chat for chat in chats if chat.starting or chat.failure is not None]
         return (asking or waiting or chats)[-1].session if chats else None
-
-    def _protected(self) -> list[str]:
-        files = self._settings.get("files")
-        protected = files.get("protected") if isinstance(files, dict) else None
-        return [str(each) for each in protected] if isinstance(protected, list) else list(PROTECTED)
-
-    def _asks_about_commands(self) -> bool:
-        permission = self._settings.get("permission")
-        return isinstance(permission, dict) and permission.get("terminal") == "ask"
 
     def _touch(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
         chat = self._registry.of(session)

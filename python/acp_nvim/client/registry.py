@@ -15,10 +15,22 @@ class Registry:
 
     def __init__(self) -> None:
         self.chats: dict[int, Chat] = {}
+        self._of_session: dict[str, Chat] = {}
         self.connections: dict[tuple[str, str], Connection] = {}
 
     def __iter__(self) -> Iterator[Chat]:
         return iter(list(self.chats.values()))
+
+    def add(self, chat: Chat) -> None:
+        """Know a chat from now on."""
+        self.chats[chat.n] = self._of_session[chat.session.id] = chat
+
+    def remove(self, n: int) -> Chat | None:
+        """Know a chat no more; None: it was not known."""
+        chat = self.chats.pop(n, None)
+        if chat is not None:
+            self._of_session.pop(chat.session.id, None)
+        return chat
 
     def get(self, n: int) -> Chat | None:
         """The chat of this number; None: it was closed meanwhile, which any message of Lua must expect."""
@@ -26,7 +38,7 @@ class Registry:
 
     def of(self, session: Session) -> Chat | None:
         """The chat that shows a session."""
-        return next((chat for chat in self.chats.values() if chat.session is session), None)
+        return self._of_session.get(session.id)
 
     def sharing(self, connection: Connection) -> list[Chat]:
         """The chats whose sessions live on a connection."""

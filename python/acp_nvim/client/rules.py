@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import msgspec
 
 from acp_nvim.service.rules import Decision, Rule, Rules
@@ -13,25 +10,21 @@ from acp_nvim.session.entities import Session
 
 from .payloads import RuleSetting
 from .registry import Registry
+from .settings import Settings
 
 _SETTINGS = list[RuleSetting]
 
 
 class PermissionRules:
-    """``settings()``: those of the user as they are now. ``protected()``: ``files.protected``."""
+    """What QuestionService asks before it shows a question."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        settings: Callable[[], dict[str, Any]],
-        protected: Callable[[], Sequence[str]],
-    ) -> None:
+    def __init__(self, registry: Registry, settings: Settings) -> None:
         self._registry = registry
         self._settings = settings
-        self._rules = Rules(self._now, protected)
+        self._rules = Rules(self._now, settings.protected)
 
     def _now(self) -> list[Rule]:
-        permission = self._settings().get("permission")
+        permission = self._settings.now.get("permission")
         rules = permission.get("rules") if isinstance(permission, dict) else None
         if not rules:
             return []
