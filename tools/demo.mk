@@ -55,5 +55,5 @@ test-agents: $(READY) build/agents/.more build/peers/typescript/.ready build/pee
 	ACP_AGENTS_BIN=build/agents/node_modules/.bin $(BIN)/python -m pytest -n $(AGENT_JOBS) tests/agents \
 		--ignore tests/agents/peers $(ARGS)
 
-pictures: $(READY) ## the pictures of the README, from real screens
-	$(BIN)/python tools/picture.py doc/img/question.svg
+pictures: $(READY) ## the pictures of the README, doc/img/*.svg, from real screens
+	$(BIN)/python tools/picture.py

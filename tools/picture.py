@@ -1,11 +1,12 @@
-"""Draw a screen of a test Neovim as SVG: what the user sees, as text with its colours.
+"""Draw screens of a test Neovim as SVG: what the user sees, as text with its colours.
 
-``python tools/picture.py FILE``: the chat with the demo agent while a question is open.
+``python tools/picture.py [NAME ...]`` writes ``doc/img/NAME.svg`` of the scenes named, or of all.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import re
 import sys
@@ -19,7 +20,9 @@ from xml.sax.saxutils import escape
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.plugin.neovim import Options
+from tests.plugin.poll import PATIENCE, eventually
 from tests.plugin.screen import Screen
+from tools import demo
 from tools.stage import ROOT, build, find_neovim
 
 CELL = (8.4, 18.0)
@@ -32,7 +35,10 @@ HALF = "\0"
 WORD = re.compile(r"[^ ]+(?: [^ ]+)*")
 
 SIZE = (116, 34)
-PROMPT = "replace year % 4 == 0 by year % 4 == 0 and year % 100 != 0 in leap.py"
+CLOCK = re.compile(r"(?<=── done) in \d+ s\b")
+"""What is seen of the time it took, which is another one each time: taken out."""
+
+EDIT = "replace year % 4 == 0 by year % 4 == 0 and year % 100 != 0 in leap.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,29 +120,98 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def question() -> str:
-    """Play the demo up to its question and draw that."""
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One picture: settings, the file that is open, and what a user does.
+
+    ``steps``: keys, and texts to wait for after them. The keys ``ANSWER`` answer the open question.
+    """
+
+    settings: str
+    file: str
+    steps: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+ANSWER = ("1",)
+BESIDE = "require('acp').setup({ diff = { layout = 'none' } })"
+"""The chat and its question in one picture: without the diff's windows."""
+CARD = ("keeps it open",)
+SHORT = "replace year % 4 == 0 by not year % 4 in leap.py"
+
+SCENES = {
+    "chat": Scene(
+        BESIDE,
+        "leap.py",
+        (
+            ((EDIT, "<C-s>"), CARD),
+            (ANSWER, ("── done",)),
+            (("run python3 -m unittest -q", "<C-s>"), CARD),
+            (ANSWER, ("ran without errors",)),
+            (("Why does @leap.py:4-6",), ("3 lines", "demo  ready")),
+        ),
+    ),
+    "question": Scene(BESIDE, "leap.py", (((EDIT, "<C-s>"), CARD),)),
+    "diff": Scene("require('acp').setup({})", "leap.py", (((EDIT, "<C-s>"), ("keeps open",)),)),
+    "follow": Scene(
+        BESIDE,
+        "README.md",
+        (
+            (("<Esc>", ":AcpFollow on<CR>"), ("◆ follow",)),
+            (("i",), ("INSERT",)),
+            ((SHORT, "<C-s>"), CARD),
+            (ANSWER, ("demo edits", "── done")),
+        ),
+    ),
+}
+"""The pictures of the documentation by name."""
+
+
+def _has_all(parts: tuple[str, ...], text: str) -> bool:
+    return all(part in text for part in parts)
+
+
+def _take_times_out(screen: Screen) -> None:
+    for row in screen.cells:
+        found = CLOCK.search("".join(text[:1] or HALF for text, _ in row))
+        if found:
+            row[found.start() : found.end()] = []
+            row.extend([(" ", 0)] * (found.end() - found.start()))
+
+
+def _is_lit(screen: Screen) -> bool:
+    """Whether a line has just been lit up, for a moment."""
+    places = ((row, col) for row in range(screen.height) for col in range(screen.width))
+    return any("AcpFollowLine" in screen.groups_at(*place) for place in places)
+
+
+def draw(scene: Scene) -> str:
+    """Play a scene with the demo agent and draw the last screen."""
     with tempfile.TemporaryDirectory(prefix="acp-") as name:
         stage = build(Path(name, "stage"), 0.0)
         folder = stage.folder / "nvim"
         project = stage.project.rename(_made(folder / "home") / "leap")  # shown as ~/leap
-        # The chat and its question in one picture: without the diff's windows.
-        settings = "require('acp').setup({ diff = { layout = 'none' } })"
-        init = f"{stage.init}\n{settings}\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
+        init = f"{stage.init}\n{scene.settings}\nvim.o.showtabline = 0\nvim.o.termguicolors = true\n"
         screen = Screen(
             Options(
                 folder=folder,
                 size=SIZE,
                 cwd=project,
                 init=init,
-                files=("leap.py",),
+                files=(scene.file,),
                 binary=find_neovim(),
             )
         )
         try:
             screen.wait("ready")
-            screen.keys(PROMPT, "<C-s>")
-            screen.wait(lambda text: "Allow once" in text and "keeps it open" in text)
+            for keys, shown in scene.steps:
+                if keys is ANSWER:
+                    demo.press(screen, "1", PATIENCE, demo.has_focus)
+                else:
+                    screen.keys(*keys)
+                screen.wait(functools.partial(_has_all, shown))
+            if scene.file == "README.md":
+                eventually(lambda: not _is_lit(screen), message="a line stays lit up")
+            _take_times_out(screen)
             return svg(screen)
         finally:
             screen.close()
@@ -144,12 +219,17 @@ def question() -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?", default=ROOT / "doc/img/question.svg")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(SCENES)}; default: all")
+    parser.add_argument("--folder", type=Path, default=ROOT / "doc/img")
     options = parser.parse_args()
-    picture = question()
-    options.file.parent.mkdir(parents=True, exist_ok=True)
-    options.file.write_text(picture, encoding="utf-8")
-    sys.stdout.write(f"{options.file}: {len(picture):,} characters\n")
+    if unknown := sorted(set(options.names) - set(SCENES)):
+        parser.error(f"there is no scene {', '.join(unknown)}; there are {', '.join(SCENES)}")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name in options.names or SCENES:
+        picture = draw(SCENES[name])
+        file = options.folder / f"{name}.svg"
+        file.write_text(picture, encoding="utf-8")
+        sys.stdout.write(f"{file}: {len(picture):,} characters\n")
     return 0
 
 
