@@ -97,7 +97,7 @@ function M.put_back(list, place, gone)
         if vim.deep_equal((read()), wanted) then
           return
         end
-        vim.cmd('silent! normal! zE')
+        require('acp.unfold').all()
         for _, fold in ipairs(wanted) do
           vim.cmd(('silent! %d,%dfold'):format(fold[1], fold[2]))
         end

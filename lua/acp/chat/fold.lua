@@ -29,7 +29,7 @@ function M.setup_window(win)
   set.foldtext = "v:lua.require'acp.chat.fold'.text()"
   set.smoothscroll = true -- else a paragraph higher than the window vanishes above the last line
   api.nvim_win_call(win, function()
-    vim.cmd('normal! zE') -- 'foldlevel' has closed those that were made when the buffer came into the window
+    require('acp.unfold').all() -- 'foldlevel' has closed those that were made when the buffer came into the window
   end)
   M.rebuild(win)
 end
@@ -147,7 +147,7 @@ function M.rebuild(win)
       return -- a window that was split from another one has them already
     end
     local view = fn.winsaveview()
-    vim.cmd('normal! zE')
+    require('acp.unfold').all()
     for _, fold in ipairs(todo) do
       make(unpack(fold))
     end

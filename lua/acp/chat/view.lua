@@ -30,10 +30,10 @@ function M.note(buf)
   return views
 end
 
----Put the cursor on the last line and that line at the bottom of the window.
+---In the current window, put the cursor on the last line and that line at the bottom.
 ---
 ---The rows are counted here because `zb` would be a Normal mode command in the midst of what the user types.
-local function to_end()
+function M.end_here()
   local last, room = fn.line('$'), fn.winheight(0)
   local top, skip, lnum = last, 0, last
   while lnum >= 1 do
@@ -59,7 +59,7 @@ end
 function M.follow(views)
   for _, view in ipairs(views) do
     if view.follow and api.nvim_win_is_valid(view.win) then
-      api.nvim_win_call(view.win, to_end)
+      api.nvim_win_call(view.win, M.end_here)
     end
   end
 end
@@ -69,7 +69,7 @@ end
 function M.to_end(buf)
   for _, win in ipairs(fn.win_findbuf(buf)) do
     if not busy(win) then
-      api.nvim_win_call(win, to_end)
+      api.nvim_win_call(win, M.end_here)
     end
   end
 end

@@ -114,7 +114,7 @@ local function restore_view(chat, win)
     if chat.view then
       vim.fn.winrestview(chat.view)
     else
-      vim.cmd('keepjumps normal! Gzb')
+      require('acp.chat.view').end_here()
     end
   end)
 end
