@@ -77,6 +77,27 @@ def test_whatever_ends_neovim(start: Start, end: str) -> None:
     assert second.lines() == ["a draft"]
 
 
+def test_a_killed_neovim_keeps_the_prompt_after_all_kinds_of_edits(start: Start) -> None:
+    """The prompt's buffer is gone by then: it is a copy, of which only what changed was read."""
+    first = start()
+    first.command("AcpChat")
+    first.keys("one<CR>two<CR><CR>thr‘e<CR>four<Esc>", "ggddp", ":%s/o/oo/<CR>", "Gyyppp", "kdk", "u", "dk")
+    first.keys(
+        ":2,3move 0<CR>", "ggOabove<Esc>", ":global/./copy .<CR>", "uu<C-r>", ":%join<CR>u", "Gox<Esc>"
+    )
+    first.lua("vim.api.nvim_buf_set_text(0, 1, 0, 2, 0, { 'a', 'b', 'c', 'd' })")
+    first.command("edit")
+    first.keys("goo<Esc>", "V5jygP", "Gccend<C-w>last")
+    eventually(lambda: first.lines()[-1] == "last")
+    lines = first.lines()
+    assert len(lines) > 10
+    kill(first.pid, signal.SIGTERM)
+    first.wait_exit()
+    second = start()
+    second.command("AcpChat")
+    assert second.lines() == lines
+
+
 @pytest.mark.parametrize("keys", ["", "  <CR>", "sent<C-s>", "sent<C-s><Esc>[["])
 def test_without_a_draft_nothing_is_written(start: Start, tmp_path: Path, keys: str) -> None:
     nvim = start()

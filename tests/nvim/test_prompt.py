@@ -302,3 +302,31 @@ def test_text_of_the_agent_in_the_queue_is_one_row(wide: Screen) -> None:
         "⋯ queued 2  a b c",
     ]
     frame(wide, 1, ["x"])
+
+
+COUNT_READ = """
+local get, height = vim.api.nvim_buf_get_lines, vim.api.nvim_win_text_height
+_G.read, _G.measured = 0, 0
+vim.api.nvim_buf_get_lines = function(...)
+  local lines = get(...)
+  _G.read = _G.read + #lines
+  return lines
+end
+vim.api.nvim_win_text_height = function(win, options)
+  _G.measured = math.max(_G.measured, (options.end_row or 1e9) - (options.start_row or 0) + 1)
+  return height(win, options)
+end
+"""
+
+
+def test_a_key_costs_the_same_in_a_long_prompt(start_nvim: StartNvim) -> None:
+    nvim = chat(start_nvim)
+    update(nvim, {"state": "idle"})
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.fn['repeat']({ ('a line'):rep(9) }, 20000))")
+    nvim.keys("<Esc>ggA @x.py ")
+    eventually(lambda: events(nvim, "mentions"))
+    nvim.lua(COUNT_READ)
+    nvim.keys("word<Esc>10000GA x<CR>new<Esc>")
+    eventually(lambda: len(nvim.lines()) == 20_001 and nvim.api.get_mode()["mode"] == "n")
+    assert nvim.lua("return _G.measured") <= 10
+    assert nvim.lua("return _G.read") < 7000, "most of them a moment after the last key, for mentions"

@@ -9,7 +9,7 @@ local tell = require('acp.message').refused
 local function to_prompt(chat, how)
   require('acp.chat.windows').open(chat, true)
   local last = api.nvim_buf_line_count(chat.prompt)
-  if how == 'line' and require('acp.chat.prompt').text(chat) ~= '' then
+  if how == 'line' and not require('acp.chat.prompt').is_empty(chat) then
     api.nvim_buf_set_lines(chat.prompt, last, last, false, { '' })
     api.nvim_win_set_cursor(0, { last + 1, 0 })
   elseif how == 'append' then

@@ -8,6 +8,7 @@ local ns_paste = api.nvim_create_namespace('acp.paste')
 
 local DELAY_MS = 120
 local MOST = 256 * 1024 -- bytes of a prompt that are looked at
+local SLICE = 500 -- lines that are read at a time
 
 ---@class acp.ShownMention
 ---@field row integer from 0
@@ -107,13 +108,31 @@ local function complain(chat, id, problem)
   require('acp.chat.prompt').refresh(chat.n)
 end
 
+---What is looked at of a prompt. However long it is, not more is read.
+---@param chat acp.Chat
+---@return string
+local function beginning(chat)
+  local parts, size, first = {}, 0, 0
+  local count = api.nvim_buf_line_count(chat.prompt)
+  while first < count and size <= MOST do
+    local part = table.concat(api.nvim_buf_get_lines(chat.prompt, first, first + SLICE, false), '\n')
+    table.insert(parts, part)
+    size, first = size + #part + 1, first + SLICE
+  end
+  local text = table.concat(parts, '\n')
+  if #text > MOST then
+    text = text:sub(1, MOST + vim.str_utf_start(text, MOST + 1))
+  end
+  return text
+end
+
 ---@param chat acp.Chat
 local function ask(chat)
   local state = state_of(chat.n)
   if require('acp.chat').get(chat.n) ~= chat or not api.nvim_buf_is_loaded(chat.prompt) then
     return
   end
-  local text = require('acp.chat.prompt').text(chat)
+  local text = beginning(chat)
   state.seq = state.seq + 1
   state.tick = api.nvim_buf_get_changedtick(chat.prompt)
   if not text:find('@', 1, true) then
@@ -121,9 +140,6 @@ local function ask(chat)
       draw(chat, {})
     end
     return
-  end
-  if #text > MOST then
-    text = text:sub(1, MOST + vim.str_utf_start(text, MOST + 1))
   end
   local spot = require('acp.context').spot(text)
   require('acp.host').event('mentions', { chat = chat.n, seq = state.seq, text = text, spot = spot })

@@ -7,7 +7,8 @@ local walk = require('acp.chat.walk')
 local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
----@field text string what stands in the prompt, for when its buffer is gone before us
+---@field lines? string[] what stands in the prompt, for when its buffer is gone before us
+---@field watched? boolean the lines are kept up to date
 
 local states = {} ---@type table<integer, acp.PromptState>
 
@@ -15,6 +16,45 @@ local states = {} ---@type table<integer, acp.PromptState>
 ---@return string
 function M.text(chat)
   return table.concat(require('acp.chat.restored').lines(chat.prompt), '\n')
+end
+
+---Whether nothing stands in the prompt.
+---@param chat acp.Chat
+---@return boolean
+function M.is_empty(chat)
+  if not api.nvim_buf_is_loaded(chat.prompt) then
+    return M.text(chat) == ''
+  end
+  local lines = api.nvim_buf_get_lines(chat.prompt, 0, 2, false)
+  return #lines == 1 and lines[1] == ''
+end
+
+---Keep a copy of a prompt's lines. Only what a key has changed is read: reading all of 20,000 lines at each
+---key would keep it waiting for 10 ms.
+---@param chat acp.Chat
+---@param state acp.PromptState
+local function copy(chat, state)
+  if state.watched then
+    return
+  end
+  state.lines, state.watched = api.nvim_buf_get_lines(chat.prompt, 0, -1, false), true
+  api.nvim_buf_attach(chat.prompt, false, {
+    on_lines = function(_, buf, _, first, last, new_last)
+      local lines = state.lines --[[@as string[] ]]
+      local come = api.nvim_buf_get_lines(buf, first, new_last, false)
+      if new_last ~= last then
+        local count = #lines
+        table.move(lines, last + 1, count, new_last + 1)
+        for i = count + new_last - last + 1, count do
+          lines[i] = nil
+        end
+      end
+      table.move(come, 1, #come, first + 1, lines)
+    end,
+    on_detach = function()
+      state.watched = nil
+    end,
+  })
 end
 
 ---Put the cursor after the text.
@@ -92,8 +132,8 @@ function M.refresh(n)
   local message = require('acp.message')
   api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
   local last = api.nvim_buf_line_count(chat.prompt) - 1
-  state.text = M.text(chat)
-  if state.text == '' then
+  copy(chat, state)
+  if M.is_empty(chat) then
     api.nvim_buf_set_extmark(chat.prompt, ns, 0, 0, {
       virt_text = { { message.plain(placeholder(chat)), 'AcpHint' } },
       virt_text_pos = 'overlay',
@@ -260,7 +300,7 @@ function M.unsent(chat)
   local text = M.text(chat)
   if text == '' and not api.nvim_buf_is_loaded(chat.prompt) then
     -- A Neovim that is killed, or whose terminal is closed, closes its buffers before it says that it leaves.
-    text = state.text
+    text = table.concat(state.lines or {}, '\n')
   end
   return table.concat(walk.unsent(chat.n, text), '\n')
 end
@@ -268,7 +308,7 @@ end
 ---Make a chat's prompt buffer work.
 ---@param chat acp.Chat
 function M.attach(chat)
-  states[chat.n] = { text = '' }
+  states[chat.n] = {}
   local shown = { 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter', 'BufEnter' }
   api.nvim_create_autocmd(shown, {
     group = require('acp.chat').group,

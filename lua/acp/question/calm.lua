@@ -81,7 +81,7 @@ function M.may_enter(chat, open)
   return mode.mode == 'i'
     and inside
     and api.nvim_get_current_buf() == chat.prompt
-    and require('acp.chat.prompt').text(chat) == ''
+    and require('acp.chat.prompt').is_empty(chat)
 end
 
 return M
