@@ -29,7 +29,8 @@ function M.setup_window(win)
   set.foldtext = "v:lua.require'acp.chat.fold'.text()"
   set.smoothscroll = true -- else a paragraph higher than the window vanishes above the last line
   api.nvim_win_call(win, function()
-    require('acp.unfold').all() -- 'foldlevel' has closed those that were made when the buffer came into the window
+    -- 'foldlevel' has closed those that were made when the buffer came into the window.
+    require('acp.unfold').all()
   end)
   M.rebuild(win)
 end
