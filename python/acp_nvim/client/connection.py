@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -51,7 +52,7 @@ class Connection:
         self._ended = anyio.Event()
         self._ended.set()
         self._stopping = False
-        self._since = 0.0  # when the last start began
+        self._since = 0.0  # when the last start began (monotonic)
 
     async def ready(self) -> Agent:
         """Return the connected agent; start it first if it does not run. Raises AgentError."""
@@ -124,7 +125,7 @@ class Connection:
 
     async def _serve(self, life: Life) -> None:
         """The life of one process, from the start to its last descendant."""
-        self._since = self._services.clock()
+        self._since = time.monotonic()  # not the clock: that can be set while the agent starts
         try:
             try:
                 self.failure = await life.run(self._ready)
@@ -139,7 +140,7 @@ class Connection:
 
     def _ready(self, adapter: Agent, info: AgentInfo) -> None:
         self._adapter, self.info = adapter, info
-        self.ready_after = self._services.clock() - self._since
+        self.ready_after = time.monotonic() - self._since
         self.state = "ready"
         self._settled.set()
 

@@ -44,7 +44,7 @@ class Project:
     def wants_check(self) -> bool:
         """Whether it is time to see if the listing is still right; then ``renew`` must be called."""
         now = self._clock()
-        if self._working or (self.scans and now - self.checked < CHECK_S):
+        if self._working or (self.scans and _within(now - self.checked, CHECK_S)):
             return False
         self._working, self.checked = True, now
         return True
@@ -74,7 +74,7 @@ class Project:
             self._scope.cancel()
 
     async def _stale(self) -> bool:
-        if self._clock() - self.listing.began > OLD_S:
+        if not _within(self._clock() - self.listing.began, OLD_S):
             return True
         return await to_thread.run_sync(self.listing.stale, abandon_on_cancel=True)
 
@@ -140,4 +140,9 @@ class Projects:
         while self._known:
             await anyio.sleep(IDLE_S / 3)
             now = self._clock()
-            self.keep([root for root, each in self._known.items() if now - each.used < IDLE_S])
+            self.keep([root for root, each in self._known.items() if _within(now - each.used, IDLE_S)])
+
+
+def _within(passed: float, most: float) -> bool:
+    """Whether less than ``most`` seconds have passed. A clock that was set back says nothing: no."""
+    return 0 <= passed < most

@@ -45,8 +45,8 @@ def plural(count: int, word: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``42 s``, ``2 min 5 s``, ``1 h 3 min``."""
-    whole = int(seconds)
+    """``42 s``, ``2 min 5 s``, ``1 h 3 min``; ``0 s`` when the clock was set back meanwhile."""
+    whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

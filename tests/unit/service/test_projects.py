@@ -149,3 +149,19 @@ async def test_what_nobody_works_in_is_dropped(tmp_path: Path, monkeypatch: pyte
         assert made.get("/kept", fresh=False) is kept
         assert made.get("/idle", fresh=False) is not idle
         made.keep([])
+
+
+@pytest.mark.parametrize("jump", [-3600.0, -31536000.0])
+async def test_the_clock_is_set_back(tmp_path: Path, jump: float) -> None:
+    disk = Disk()
+    async with projects(disk) as made:
+        project = made.get(str(tmp_path), fresh=True)
+        await settle(disk, project)
+        await anyio.wait_all_tasks_blocked()
+        disk.now += jump
+        made.get(str(tmp_path), fresh=True)
+        await settle(disk, project)
+        assert project.scans == 2, "nobody knows how old it is"
+        made.get(str(tmp_path), fresh=True)
+        await anyio.wait_all_tasks_blocked()
+        assert project.scans == 2
