@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from anyio import to_thread
 
-from .own_file import alone, write_whole
+from .own_file import alone, read_whole, write_whole
 
 #: Sessions that are remembered in all, and of one folder; of more, those not used for the longest time go.
 MOST = 500
@@ -118,8 +118,7 @@ class Record:
     def _read(self) -> tuple[list[Used], str | None]:
         bad = f"{self._path} cannot be read: earlier sessions are not known"
         try:
-            with self._path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+            data = read_whole(self._path, MOST_BYTES + 1)
             if len(data) > MOST_BYTES:
                 return [], bad
             return msgspec.json.decode(data, type=_File).sessions, None
