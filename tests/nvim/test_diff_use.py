@@ -65,7 +65,7 @@ def test_reading_it_again(make_desk: MakeDesk) -> None:
 
 
 def test_only_its_tab_page_is_left(make_desk: MakeDesk) -> None:
-    """The user has closed all else; when the question is answered an empty buffer takes its place."""
+    """The user has closed all else; when the question is answered their file stays."""
     made = make_desk()
     made.go()
     made.wait_diff()
@@ -74,7 +74,11 @@ def test_only_its_tab_page_is_left(make_desk: MakeDesk) -> None:
     made.screen.lua("require('acp').permit(1)")
     made.wait_answer("ok")
     made.wait_closed()
-    assert [name for name, _ in made.windows()] == [""]
+    ((name, _),) = made.windows()
+    assert name.endswith("/src/date.py")
+    assert made.screen.lua("return #vim.fn.getbufinfo({ buflisted = 1 })") == 1, (
+        "and no buffer without a name"
+    )
 
 
 def test_the_card_is_entered_by_hand(make_desk: MakeDesk) -> None:

@@ -120,3 +120,19 @@ def test_a_wrong_rule_is_named_and_left_out(start_nvim: StartNvim, rule: Any, sa
     assert nvim.lua("return require('acp.config').problems[1]").startswith(f"permission.rules[1]{said}")
     taken = nvim.lua("return require('acp.config').get().permission.rules")
     assert [each["words"] for each in taken] == ["reject by codex"]
+
+
+def test_who_hears_of_a_question_can_answer_it(stage: Stage, start_screen: StartScreen) -> None:
+    screen = start_screen(size=demo.SIZE, cwd=stage.project, init=stage.init, files=("greeting.txt",))
+    screen.wait(demo.is_ready)
+    screen.lua(
+        """
+        vim.api.nvim_create_autocmd('User', { pattern = 'AcpPermission', callback = function(args)
+          _G.answered = { require('acp').permit(args.data.options[1].kind) }
+        end })
+        """
+    )
+    screen.keys(demo.PROMPT, "<C-s>")
+    screen.wait(demo.has_ended)
+    assert screen.lua("return _G.answered") == [True]
+    assert "hello Neovim" in (stage.project / "greeting.txt").read_text()

@@ -69,10 +69,8 @@ class Announcer:
                 self.call(chat, "acp.buffers.watch", "start", list(session.roots) or [session.cwd])
                 self.status(chat)
                 self.fire(chat, "AcpTurnStart", {})
-            case PermissionOpened(permission=permission):
-                if permission.rule is None:  # else it is no question to anybody
-                    self.status(chat)
-                    self.fire(chat, "AcpPermission", _permission(permission, session))
+            case PermissionOpened():
+                pass  # told of by ``asked``, when it can be answered
             case PermissionClosed():
                 self.status(chat)
                 data = {"id": event.id, "outcome": event.outcome, "option": event.option, "by": event.by}
@@ -91,6 +89,11 @@ class Announcer:
         for item in touched:
             if isinstance(item, ToolCall):
                 self._row(chat, item, past)
+
+    def asked(self, chat: Chat, permission: Permission) -> None:
+        """Neovim knows a question now: whoever hears of it can answer it."""
+        self.status(chat)
+        self.fire(chat, "AcpPermission", _permission(permission, chat.session))
 
     def _row(self, chat: Chat, call: ToolCall, past: bool) -> None:
         """Tell of a tool call. What is replayed is ``past``: no news, and it changes no file now."""

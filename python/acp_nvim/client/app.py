@@ -86,6 +86,7 @@ class App:
             editor,
             self._registry,
             self._frames,
+            self._announcer,
             self._overwrites,
             self._icons,
             spawn,

@@ -13,6 +13,7 @@ from acp_nvim.view.icons import Icons
 from acp_nvim.view.questions import describe
 
 from . import payloads
+from .announce import Announcer
 from .overwrites import Overwrites
 from .registry import Registry
 
@@ -25,6 +26,7 @@ class Asking:
         editor: Editor,
         registry: Registry,
         frames: Frames,
+        announcer: Announcer,
         overwrites: Overwrites,
         icons: Icons,
         spawn: Callable[..., None],
@@ -33,6 +35,7 @@ class Asking:
         self._editor = editor
         self._registry = registry
         self._frames = frames
+        self._announcer = announcer
         self._overwrites = overwrites
         self._icons = icons
         self._spawn = spawn
@@ -65,6 +68,7 @@ class Asking:
         call = session.tool_calls.get(permission.tool_call_id or "")
         question = describe(permission, call, session, self._icons, session.agent)
         self._editor.notify("acp.question", "open", question.payload(chat.n))
+        self._announcer.asked(chat, permission)
         self._frames.wake()
 
     def hide(self, permission: Permission, outcome: str) -> None:

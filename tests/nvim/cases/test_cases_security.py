@@ -143,7 +143,7 @@ def test_c39_no_text_of_the_agent_can_do_harm(end: str, start_screen: StartScree
         "status": chat.status(),
         "events": [data for _, data in screen.lua("return _G.seen")],
         "picker": screen.lua("return _G.picked"),
-        "completion": screen.lua("return require('acp.chat.complete').matches(..., '/d')", chat.n),
+        "completion": screen.lua("return require('acp.chat.complete').commands_for(..., 'd')", chat.n),
         "screen": screen.rows(),
         "trace": chat.trace().split("\n"),
         "messages": screen.messages().split("\n"),
