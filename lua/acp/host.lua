@@ -236,10 +236,10 @@ function launch()
     return next_candidate('gone', 'cannot run %s')
   end
   host.channel, host.state = channel, 'starting'
-  local version = vim.version()
   vim.rpcnotify(channel, 'acp:hello', {
     settings = require('acp.config').for_host(),
-    version = ('%d.%d.%d'):format(version.major, version.minor, version.patch),
+    -- `vim.version()` loads what compares versions, and builds a table of all API functions.
+    version = vim.fn.execute('version'):match('NVIM v(%d+%.%d+%.%d+)'),
     icons = require('acp.icons').kind(),
     cache = vim.fn.stdpath('cache'),
     state = vim.fn.stdpath('state'),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from typing import Any
 
@@ -35,7 +34,7 @@ class Host:
             "ready",
             {
                 "plugin": __version__,
-                "version": platform.python_version(),
+                "version": ".".join(map(str, sys.version_info[:3])),
                 "python": sys.executable,
                 "pid": os.getpid(),
                 "seq": hello.seq,

@@ -213,6 +213,21 @@ end })"""
     assert nvim.api.get_option_value("wrap", {}) is False
 
 
+def test_the_first_command_does_only_what_its_screen_needs(start_nvim: StartNvim) -> None:
+    """What may take long comes once the windows are drawn, or not at all."""
+    nvim = start_nvim(init=INIT + AGENT)
+    hashed, version, filetypes = nvim.lua("""
+        local hashed, sha256 = 0, vim.fn.sha256
+        vim.fn.sha256 = function(...) hashed = hashed + 1 return sha256(...) end
+        vim.cmd.AcpChat()
+        return { hashed, package.loaded['vim.version'] ~= nil, vim.tbl_map(function(win)
+          return vim.bo[vim.api.nvim_win_get_buf(win)].filetype
+        end, vim.api.nvim_list_wins()) }
+    """)
+    assert (hashed, version, filetypes) == (0, False, ["", "", ""])
+    eventually(lambda: nvim.lua("return vim.bo.filetype") == "acp-prompt")
+
+
 def test_keymaps_can_be_changed_and_left_out(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT)
     nvim.setup(

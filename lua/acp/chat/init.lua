@@ -232,11 +232,12 @@ function M.configure(chat, config, demo)
 end
 
 ---Set the filetypes of buffers that are on the screen for the first time: what the user's ftplugin does, to
----buffers and windows, comes on top of ours.
+---buffers and windows, comes on top of ours. Once they are drawn: Neovim looks for such files in all folders
+---of all plugins, and who knows what is in them.
 ---@param chat acp.Chat
 function M.set_filetypes(chat)
   for buf, filetype in pairs({ [chat.buf] = 'acp-chat', [chat.prompt] = 'acp-prompt' }) do
-    if vim.bo[buf].filetype == '' then
+    if api.nvim_buf_is_loaded(buf) and #vim.fn.win_findbuf(buf) > 0 and vim.bo[buf].filetype == '' then
       vim.bo[buf].filetype = filetype
     end
   end

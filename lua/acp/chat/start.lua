@@ -168,7 +168,6 @@ function M.show(opts, done)
     if first then
       require('acp.chat.prompt').go_to_end(chat)
     end
-    registry.set_filetypes(chat)
     registry.focused(chat)
     if done then
       done(chat)
@@ -176,6 +175,9 @@ function M.show(opts, done)
     if focus and free then
       begin_typing(chat)
     end
+    vim.schedule(function()
+      registry.set_filetypes(chat)
+    end)
   end
   local existing
   if opts.number then

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import tempfile
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -101,6 +100,8 @@ def write(path: Path, text: list[str]) -> None:
 def _head(
     facts: Facts, conversations: Sequence[Conversation], start: float, redact: Redact
 ) -> dict[str, Any]:
+    import platform  # it takes 5 ms of the host's start otherwise
+
     head = {
         "acp.nvim": __version__,
         "trace": VERSION,

@@ -6,26 +6,26 @@ which knows only version 1 understands fully, and speaks what the answer names.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Raw
 
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import codecs as codecs_v1
-from acp_nvim.wire.acp_v2 import codecs as codecs_v2
 from acp_nvim.wire.tolerant import WireError
 
 from .acp_v1 import AcpV1
-from .acp_v2 import AcpV2
-from .acp_v2.handshake import either_request
 from .adapter import Parts
 from .channel import Channel
 from .failures import UNSUPPORTED_VERSION
 from .rpc_errors import GONE, ConnectionLostError, RpcError
 
+if TYPE_CHECKING:
+    from .acp_v2 import AcpV2
+
 Dialect: TypeAlias = Literal["acp-v1", "acp-v2", "auto"]
-Client: TypeAlias = AcpV1 | AcpV2
+Client: TypeAlias = "AcpV1 | AcpV2"
 
 
 class OlderError(Exception):
@@ -43,13 +43,25 @@ class Negotiation:
         self._channel = channel
         self._dialect = dialect
         self._label = parts.label
-        self._v1, self._v2 = AcpV1(channel, parts), AcpV2(channel, parts)
+        self._v1 = AcpV1(channel, parts)
+        self._parts = parts
+        self._version_2: AcpV2 | None = None
+
+    @property
+    def _v2(self) -> AcpV2:
+        """Imported for those who ask for it: a tenth of what keeps the user waiting for the host's start."""
+        if self._version_2 is None:
+            from .acp_v2 import AcpV2
+
+            self._version_2 = AcpV2(self._channel, self._parts)
+        return self._version_2
 
     async def run(self) -> str:
         """Read until the end of the connection; return why it ended, for people."""
         reason = await self._channel.run()
         self._v1.lost()
-        self._v2.lost()
+        if self._version_2 is not None:
+            self._version_2.lost()
         return reason
 
     async def connect(self) -> Client:
@@ -68,9 +80,13 @@ class Negotiation:
                 return await self._either()
 
     async def _either(self) -> Client:
+        from acp_nvim.wire.acp_v2 import codecs
+
+        from .acp_v2.handshake import either_request
+
         peer = self._channel.peer
         try:
-            await peer.request("initialize", either_request(), codecs_v2.ANY, self._take, self)
+            await peer.request("initialize", either_request(), codecs.ANY, self._take, self)
         except RpcError as error:
             if error.code != UNSUPPORTED_VERSION:
                 raise OlderError(f"the agent refuses version 2: {error}") from error
@@ -85,7 +101,9 @@ class Negotiation:
 
     def _take(self, answer: Raw) -> None:
         """Called by the reader, before it looks at anything else."""
-        theirs = codecs_v2.VERSION.decode(answer).protocol_version
+        from acp_nvim.wire.acp_v2 import codecs
+
+        theirs = codecs.VERSION.decode(answer).protocol_version
         if theirs == 2:
             self._v2.connected(answer)
         elif theirs == 1:

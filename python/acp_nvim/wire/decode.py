@@ -1,6 +1,7 @@
 """Decoding: strict first, then lenient (design.md rule 6).
 
-A ``Codec`` is made once for each type, as a module constant. The strict step is one msgspec decode; only
+A ``Codec`` is made once for each type, as a module constant; its decoder when it is first used, because those
+of all types take as long as a tenth of the host's start. The strict step is one msgspec decode; only
 when it fails, the slow path reads the bytes tolerantly and converts field by field.
 """
 
@@ -29,11 +30,13 @@ class Codec(Generic[T]):
 
     def __init__(self, type_: type[T] | Any) -> None:
         self._type = type_
-        self._strict: Callable[[bytes | Raw], T] = msgspec.json.Decoder(type_).decode
+        self._strict: Callable[[bytes | Raw], T] | None = None
         self._lenient: lenient.Convert | None = None
 
     def decode(self, raw: bytes | Raw, report: Report | None = None) -> T:
         """Return the value. Raises WireError. ``report`` is called when the slow path was taken."""
+        if self._strict is None:
+            self._strict = msgspec.json.Decoder(self._type).decode
         try:
             value = self._strict(raw)
         except msgspec.DecodeError as error:
