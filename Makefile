@@ -38,8 +38,8 @@ install: ## the plugin's own Python environment, where Neovim looks for it (as :
 test: $(READY) ## all tests but those with real agents
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-test-long: $(READY) ## the tests that take minutes: 100,000 generated messages of each protocol, as many broken ones, and hundreds of runs with faults
-	$(BIN)/python -m pytest --long -m long $(ARGS) tests/conformance tests/faults
+test-long: $(READY) ## the tests that take long: 100,000 generated messages of each protocol, hundreds of runs with faults, 50 times the examples of each property
+	$(BIN)/python -m pytest -n $(JOBS) --long -m "long or hypothesis" --timeout 7200 $(ARGS)
 
 conformance: $(READY) ## tests/conformance/acp_v1.md, acp_v2.md, aap_v3.md: which tests hold which requirement
 	$(BIN)/python -m tests.conformance.coverage

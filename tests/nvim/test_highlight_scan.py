@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.plugin import Neovim
+from tests.plugin import Neovim, examples
 
 SCAN = """
 local lines, after = ...
@@ -100,7 +100,7 @@ def test_the_next_line_tells_the_head_of_a_table(nvim: Neovim) -> None:
 TEXT = st.text(alphabet="*_~`[]()|\\#->+ 1.ah<:/:é\t", max_size=200)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(TEXT, min_size=20, max_size=20))
 def test_any_text(nvim: Neovim, lines: list[str]) -> None:
     results = nvim.lua(SCAN, lines, [*lines[1:], ""])

@@ -1,6 +1,7 @@
 """The project's pytest plugin: a real Neovim for tests, headless or with a screen."""
 
 from ..agents.fixtures import _agents, agent, unchecked_agent
+from .examples import examples
 from .fixtures import (
     StartNvim,
     StartScreen,
@@ -37,6 +38,7 @@ __all__ = (
     "agent",
     "anyio_backend",
     "eventually",
+    "examples",
     "find_binary",
     "kill",
     "marked",

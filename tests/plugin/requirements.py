@@ -7,6 +7,7 @@ runs holds nothing: when all tests of a requirement did so in a whole run, the r
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _WHOLE = "tests/conformance/test_coverage.py"  # runs in every whole run, and says so
 
@@ -34,6 +35,14 @@ class Ran:
                     self._ran[str(value)] = self._ran.get(str(value), False) or not report.skipped
 
 
+# The same examples in every run, or 50 times as many that are new each time. No deadline: machines are slow.
+settings.register_profile(
+    "short", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "long", max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+
 RAN = pytest.StashKey[Ran]()
 
 
@@ -42,6 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("long" if config.getoption("--long") else "short")
     config.stash[RAN] = Ran(config)
     config.pluginmanager.register(config.stash[RAN])
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.plugin import examples
 from tests.unit.session.build import chunk, session, timeline
 from tests.unit.session.test_invariants import streams
 
@@ -33,7 +34,7 @@ class Model:
         self.rooms += 1
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(streams, st.sets(st.integers(0, 40)))
 def test_a_session_is_the_same_however_it_is_read(stream: tuple[str, list[Event]], reads: set[int]) -> None:
     """``reads``: after which events a read of the pipe ends."""

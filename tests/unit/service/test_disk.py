@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.plugin import examples
 
 from acp_nvim.service import disk
 from acp_nvim.session.ports import RequestError
@@ -30,7 +31,7 @@ def test_what_is_written_is_read(tmp_path: Path, text: str) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["a.txt"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 def test_any_text(tmp_path: Path, text: str) -> None:
     disk.write_text(tmp_path / "a", text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
+from tests.plugin import examples
 from tests.unit.session.build import answer, ask, chunk, prompt, session, timeline, whole
 
 from acp_nvim.session.content import Block
@@ -82,7 +83,7 @@ def check(target: Session) -> None:
         assert permission in target.tool_calls[permission.tool_call_id or ""].permissions
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(streams)
 def test_every_stream_keeps_the_models_promises(stream: tuple[str, list[Event]]) -> None:
     protocol, events = stream

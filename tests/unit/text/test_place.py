@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.plugin import examples
 
 from acp_nvim.text.place import Lost, Placed, place
 
@@ -125,7 +126,7 @@ def join(lines: list[str], end: str, *, final: bool = True) -> str:
     final=st.booleans(),
     hint=st.sampled_from(["none", "start", "change", "wrong"]),
 )
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_the_agents_result_or_a_label(
     before: list[str],
     old: list[str],
@@ -158,7 +159,7 @@ def test_the_agents_result_or_a_label(
 
 
 @given(text=st.text("ab\n \r", max_size=60), first=st.integers(0, 60), size=st.integers(1, 20), new=st.text())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_any_piece_of_a_text(text: str, first: int, size: int, new: str) -> None:
     """Agents cut in the middle of lines too."""
     old = text[first : first + size]
@@ -170,7 +171,7 @@ def test_any_piece_of_a_text(text: str, first: int, size: int, new: str) -> None
 
 
 @given(text=st.text("ab\n", min_size=1, max_size=40), data=st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_line_of_the_fragment_decides(text: str, data: st.DataObject) -> None:
     """With the fragment's own line a placed fragment is the right one, however often it stands there."""
     lines = text.split("\n")

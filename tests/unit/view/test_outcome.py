@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.plugin import examples
 
 from acp_nvim.session.content import Change, Diff
 from acp_nvim.view.outcome import Hints, Now, Outcome, outcome
@@ -161,7 +162,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c d", "  e", ""]), min_size=1, max_
 
 
 @given(before=LINES, old=LINES, new=LINES, after=LINES, whole=st.booleans(), done=st.booleans())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_the_diff_applied_gives_the_agents_result(
     before: list[str], old: list[str], new: list[str], after: list[str], whole: bool, done: bool
 ) -> None:

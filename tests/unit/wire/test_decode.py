@@ -7,9 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct
+from tests.plugin import examples
 
 from acp_nvim.wire import acp_v1 as w
 from acp_nvim.wire import jsonrpc, lenient
@@ -34,7 +35,7 @@ TYPES: list[Any] = [
 ]
 CODECS = {type_: Codec[Any](type_) for type_ in TYPES}
 CONVERTERS = {type_: lenient.converter(type_) for type_ in TYPES}
-quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+quick = examples(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 def dumps(value: Any) -> bytes:

@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 import anyio
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.plugin import examples
 from tests.unit.service.tools.desk import REJECT, Desk, desk
 
 SEGMENTS = [
@@ -48,7 +49,7 @@ async def use(made: Desk, tool: str, path: str) -> None:
     assert "hush" not in made.shown
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @example([("read_file", ("", ["src", "up", "other", "x.txt"])), ("read_file", ("@", ["src", "..", ".env"]))])
 @given(st.lists(CALLS, min_size=10, max_size=40))
 def test_no_path_leads_out(calls: list[tuple[str, tuple[str, list[str]]]]) -> None:
