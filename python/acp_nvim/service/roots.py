@@ -12,6 +12,8 @@ from pathlib import Path
 from ..session.ports import RequestError
 
 INVALID_PARAMS = -32602
+#: Characters of a path: no system opens a longer one, and each of its folders is looked at.
+MOST_PATH = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
     Of a path that does not exist the deepest existing part is resolved; a dangling link leads to its
     target. Raises RequestError -32602 for a relative path and for one no file can have.
     """
+    if len(path) > MOST_PATH:
+        raise RequestError(INVALID_PARAMS, "the path is too long")
     if not path.startswith("/"):
         raise RequestError(INVALID_PARAMS, "the path must be absolute", {"path": path})
     try:
@@ -105,23 +109,52 @@ def matches(name: str, globs: Sequence[str], *, exact: bool = False) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(glob: str, exact: bool) -> re.Pattern[str]:
-    """``*`` and ``?`` stay in a folder, ``**`` crosses them; ``x/**`` is ``x`` too; ``/x`` is at a root."""
-    anchored = glob.startswith("/")
+    """``*`` and ``?`` stay in a folder, ``**`` crosses them; ``x/**`` is ``x`` too; ``/x`` is at a root.
+
+    What is between two stars is looked for once, at the first place where it stands: nothing that fits there
+    and not further on would fit with a later one. So no name takes long, however many stars there are.
+    """
     rest = glob.lstrip("/")
     tail = ""
     if rest.endswith("/**"):
         rest, tail = rest[:-3], "(?:/.*)?"
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])", rest)
-    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    body = "".join(
-        words.get(part)
-        or (
-            "[" + part[1:-1].replace("!", "^", 1).replace("\\", r"\\") + "]"
-            if part.startswith("[") and part.endswith("]")
-            else re.escape(part)
-        )
-        for part in parts
-    )
-    return re.compile(
-        ("" if anchored else "(?:.*/)?") + body + tail, re.DOTALL | (0 if exact else re.IGNORECASE)
-    )
+    # What crosses folders, and what is between. Within a name ``**/`` is ``**`` and a ``/``.
+    chunks = re.split(r"((?<![^/])\*\*/|\*\*)", rest)
+    lead = "" if glob.startswith("/") else "(?:.*?/)??"
+    body = ""
+    for index in range(0, len(chunks), 2):
+        if index:
+            lead = "(?:.*?/)??" if chunks[index - 1] == "**/" else ".*?"
+        last = index == len(chunks) - 1
+        body += f"{lead}{_chunk(chunks[index])}" if last else f"(?>{lead}{_chunk(chunks[index])})"
+    return re.compile(body + tail, re.DOTALL | (0 if exact else re.IGNORECASE))
+
+
+def _chunk(glob: str) -> str:
+    """A pattern for a part of a glob without ``**``."""
+    pieces = [""]
+    for part in re.split(r"(\*|\?|\[!?[^\]/]+\])", glob):
+        if part == "*":
+            pieces.append("")
+        elif part == "?":
+            pieces[-1] += "[^/]"
+        elif len(part) > 2 and part.startswith("[") and part.endswith("]"):
+            pieces[-1] += _of_set(part)
+        else:
+            pieces[-1] += re.escape(part)
+    first, *middle = pieces
+    last = "[^/]*?" + middle.pop() if middle else ""
+    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + last
+
+
+def _of_set(part: str) -> str:
+    """A pattern for ``[abc]`` or ``[!a-z]``; what is none stands for itself. No folder's end is in it."""
+    inside = part[1:-1]
+    negated = inside[0] in "!^"
+    words = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
+    made = f"(?!/)[{'^' if negated else ''}{words}]"
+    try:
+        re.compile(made)
+    except re.error:  # as of [z-a]
+        return re.escape(part)
+    return made

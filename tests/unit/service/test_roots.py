@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.service.files import PROTECTED
-from acp_nvim.service.roots import inside, matches, resolve
+from acp_nvim.service.roots import MOST_PATH, inside, matches, resolve
 from acp_nvim.session.ports import RequestError
 
 
@@ -111,10 +112,76 @@ def test_the_same_folder_under_another_name(ws: Path) -> None:
         (".envs", ".env?", True),
         ("[", "[", True),
         ("new\nline", "new*", True),
+        ("a!b", "a[!]b", False),
+        ("a[!]b", "a[!]b", True),
+        ("a!", "a[b!]", True),
+        ("a^", "a[b!]", False),
+        ("x[z-a]", "x[z-a]", True),
+        ("a&", "[a&&b]&", True),
+        ("a/b", "a[!x]b", False),
+        ("a/b", "a[+-9]b", False),
+        ("x/a/y/b", "a/**/b", True),
+        ("aXb/cXb", "a*b", False),
+        ("a/b/a/c", "a/*/a/*", True),
+        ("ab/ab/ac", "**/a*/ac", True),
     ],
 )
 def test_globs(name: str, glob: str, expected: bool) -> None:
     assert matches(name, [glob]) is expected
+
+
+@given(st.text("ab/*?[]!-^\\&", max_size=12), st.text("ab/*?[]!-^\\&\n", max_size=12))
+def test_any_glob(glob: str, name: str) -> None:
+    """No glob is an error, and a name without signs is its own glob."""
+    assert matches(name, [glob]) in (True, False)
+    if not set(name) & set("*?[]/"):
+        assert matches(name, [name])
+        assert matches(f"x/{name}", [name])
+        assert matches(f"x/{name}/y", [f"{name}/**"])
+    if matches(name, [glob], exact=True):
+        assert matches(name, [glob])
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "/", "*", "**", "**/", "?", "[ab]", "[!a]", "/**"]), max_size=7),
+    st.text("ab/", max_size=10),
+)
+def test_a_glob_finds_what_trying_everything_finds(parts: list[str], name: str) -> None:
+    """Its pattern takes the first place of each piece: none of the others would have done."""
+    glob = "".join(parts)
+    assert matches(name, [glob]) == (plain(glob).fullmatch(name) is not None)
+
+
+def plain(glob: str) -> re.Pattern[str]:
+    """The same pattern, but one that goes back to try all ways."""
+    anchored, rest, tail = glob.startswith("/"), glob.lstrip("/"), ""
+    if rest.endswith("/**"):
+        rest, tail = rest[:-3], "(?:/.*)?"
+    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "[ab]": "[ab]", "[!a]": "[^a/]"}
+    found = re.split(r"((?<![^/])\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])", rest)
+    body = "".join(words.get(part) or re.escape(part) for part in found)
+    return re.compile(("" if anchored else "(?:.*/)?") + body + tail, re.DOTALL | re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("glob", "name"),
+    [
+        ("*a" * 8 + "b", "a" * 200),
+        ("**/" * 6 + "b", "a/" * 500),
+        ("**a*" * 5 + "c", "ab/" * 300),
+        ("*[ab]*[ab]*[ab]*[ab]*c", "ab" * 200),
+        ("**/*?*?*?*?*?b", "a" * 200),
+    ],
+)
+def test_no_glob_takes_forever(glob: str, name: str) -> None:
+    """These took hours."""
+    assert not matches(name, [glob])
+
+
+@pytest.mark.req("V1-172")
+def test_a_path_no_system_opens_is_refused(ws: Path) -> None:
+    with pytest.raises(RequestError, match="too long"):
+        resolve("/a" * MOST_PATH, [str(ws)], ())
 
 
 parts = st.sampled_from(
