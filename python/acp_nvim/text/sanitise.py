@@ -24,7 +24,9 @@ _BAD = re.compile(
 )
 _JOINER = re.compile(f"[{_JOINERS}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\u2028|\u2029)\s*")
+#: White space as a whole: else a long run of blanks would be looked at from each of them on.
+_BLANKS = re.compile(r"\s+")
+_BREAK = re.compile("[\r\n\u2028\u2029]")
 
 
 def visible(char: str, before: str = "") -> str:
@@ -67,7 +69,7 @@ def one_line(text: str, cells: int | None = None, cut: str = "…") -> str:
     """
     if cells is not None and len(text) > 8 * cells + 64:
         text = text[: 8 * cells + 64]  # more cannot be shown; a joined emoji has up to 8 characters
-    text = clean(_BREAK.sub(" ", text.strip()).replace("\t", " "))
+    text = clean(_BLANKS.sub(_unbroken, text.strip()).replace("\t", " "))
     if cells is None or cells_of(text) <= cells:
         return text
     room = cells - cells_of(cut)
@@ -138,6 +140,13 @@ class Cleaner:
         """Return what was held back: half a pair that stayed alone."""
         half, self._half = self._half, ""
         return "\ufffd" if half else ""
+
+
+def _unbroken(match: re.Match[str]) -> str:
+    """White space without its line breaks: one blank from the blanks before the first one on."""
+    found = match[0]
+    at = _BREAK.search(found)
+    return found if at is None else found[: at.start()].rstrip(" \t") + " "
 
 
 def _join_pairs(text: str) -> str:

@@ -90,6 +90,22 @@ def test_lines(sent: str, shown: list[str]) -> None:
     assert lines(sent) == shown
 
 
+@given(anything)
+def test_what_is_safe_stays_as_it_is(text: str) -> None:
+    """Cleaned twice is cleaned once; and a line holds nothing that turns or breaks it."""
+    assert clean(clean(text)) == clean(text)
+    assert one_line(one_line(text)) == one_line(text)
+    line = one_line(text)
+    assert not set(line) & {
+        "\n",
+        "\r",
+        "\t",
+        "\x1b",
+        *map(chr, [*range(0x2028, 0x202F), *range(0x2066, 0x206A)]),
+    }
+    assert len(line) <= 10 * len(text)  # <U+10FFFF>
+
+
 @given(st.text(max_size=60), st.integers(4, 30))
 def test_split_long(line: str, limit: int) -> None:
     line = clean(line)
