@@ -1,8 +1,8 @@
 """What a program's output looks like at its end: its progress bars drawn over, its colours dropped.
 
-A terminal without colours and without a width: a carriage return, a backspace, moves of the cursor and
-erasing are followed, all else that is no text is dropped. Columns count characters. What scrolled out of
-the text that is looked at cannot be reached by the cursor.
+A terminal without colours, wider and higher than any screen: a carriage return, a backspace, moves of the
+cursor and erasing are followed, all else that is no text is dropped. Columns count characters. What scrolled
+out of the text that is looked at cannot be reached by the cursor.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from .sanitise import clean, split_long
 TAIL = 65536
 """Characters of the end that are looked at for the last lines."""
 WIDEST = 8192
-"""Columns the cursor can be moved to, so that no sequence makes a line of blanks without end."""
+"""Columns of the terminal: what is longer goes on in the next line. So each sequence costs a line at most."""
+HIGHEST = 1000
+"""Lines of it: the cursor reaches, and erases, none above the last so many."""
 
 # Strings that are no text end with BEL or ST, with the next escape, or with the line. Then: sequences that
 # are followed, all others, controls, and text.
@@ -57,11 +59,7 @@ def _draw(text: str) -> list[str]:
     for match in _TOKEN.finditer(text):
         written, control, move = match["text"], match["control"], match["move"]
         if written is not None:
-            line = rows[row]
-            if column > len(line):
-                line += " " * (column - len(line))
-            rows[row] = line[:column] + written + line[column + len(written) :]
-            column += len(written)
+            row, column = _write(rows, row, column, written)
         elif control == "\n":
             row, column = row + 1, 0
             if row == len(rows):
@@ -73,6 +71,21 @@ def _draw(text: str) -> list[str]:
         elif move is not None:
             row, column = _follow(rows, row, column, move, match["arguments"])
     return rows
+
+
+def _write(rows: list[str], row: int, column: int, text: str) -> tuple[int, int]:
+    """Write over what stands there; returns where the cursor is."""
+    at = 0
+    while True:
+        part = text[at : at + WIDEST - column]
+        line = rows[row].ljust(column)
+        rows[row] = line[:column] + part + line[column + len(part) :]
+        at, column = at + len(part), column + len(part)
+        if at == len(text):
+            return row, column
+        row, column = row + 1, 0
+        if row == len(rows):
+            rows.append("")
 
 
 def _follow(rows: list[str], row: int, column: int, move: str, arguments: str) -> tuple[int, int]:
@@ -89,7 +102,7 @@ def _follow(rows: list[str], row: int, column: int, move: str, arguments: str) -
         case "J":
             _erase_rows(rows, row, column, first)
         case "A" | "F":
-            row = max(row - count, 0)
+            row = max(row - count, len(rows) - HIGHEST, 0)
         case "B" | "E":
             row = min(row + count, len(rows) - 1)
         case "C":
@@ -120,5 +133,6 @@ def _erase_rows(rows: list[str], row: int, column: int, how: int) -> None:
         rows[row] = rows[row][:column]
         del rows[row + 1 :]
     elif how == 1:
-        rows[:row] = [""] * row
+        top = max(len(rows) - HIGHEST, 0)
+        rows[top:row] = [""] * (row - top)
         rows[row] = _erased(rows[row], column, 1)

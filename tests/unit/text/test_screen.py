@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.text.sanitise import LINE_BYTES
-from acp_nvim.text.screen import TAIL, output
+from acp_nvim.text.screen import HIGHEST, TAIL, WIDEST, output
 
 
 @pytest.mark.req("V1-195")
@@ -71,6 +71,20 @@ def test_output_is_safe_and_bounded(text: str, last: int) -> None:
     for line in shown:
         assert not set(line) & set("\n\r\x1b\x9b\x07\b")
         assert len(line.encode()) <= LINE_BYTES
+
+
+def test_a_line_goes_on_in_the_next_one() -> None:
+    """A terminal has a width: so no sequence has to look at more than a line."""
+    assert output("x" * (WIDEST + 3) + "\ra", None) == ["x" * WIDEST, "axx"]
+    assert output(f"\x1b[{WIDEST + 9}Gxy", None) == [" " * WIDEST, "xy"]
+
+
+def test_what_is_far_above_stays() -> None:
+    lines = [f"line {number}" for number in range(HIGHEST + 5)]
+    shown = output("\n".join(lines) + "\x1b[1J\x1b[99999A\x1b[2Kx", None)
+    assert shown[:5] == lines[:5]
+    assert shown[5].strip() == "x"
+    assert len(shown) == 6 or not any(line.strip() for line in shown[6:-1])
 
 
 def test_a_cut_beginning_is_no_line() -> None:
