@@ -85,10 +85,16 @@ class Redact:
         if not spans:
             return list(texts)
         out: list[str] = []
-        at = 0
+        at = first = 0
         for text in texts:
-            out.append(_replaced(text, at, spans))
-            at += len(text)
+            end = at + len(text)
+            while first < len(spans) and spans[first][1] <= at:  # they are in order, and none overlap
+                first += 1
+            last = first
+            while last < len(spans) and spans[last][0] < end:
+                last += 1
+            out.append(_replaced(text, at, spans[first:last]))
+            at = end
         return out
 
     def messages(self, messages: Sequence[Any], streams: Sequence[Hashable | None]) -> list[Any]:

@@ -37,7 +37,7 @@ def shorten(path: str, cells: int = PATH_CELLS, cut: str = "…") -> str:
     if len(parts) < 3:
         return path
     first, rest = lead + parts[0], parts[1:]
-    for start in range(1, len(rest)):
+    for start in range(max(1, len(rest) - cells), len(rest)):  # each folder takes a cell, at least its "/"
         short = "/".join((first, cut, *rest[start:]))
         if cells_of(short) <= cells:
             return short

@@ -39,7 +39,8 @@ LINE_CHARS = 1000
 #: Lines around a change that is shown in a row.
 CONTEXT = 1
 
-_FENCED = re.compile(r"\A\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
+#: The fence is all of its characters (``++``): a long one would be tried with each number of them.
+_FENCED = re.compile(r"\A\s*(`{3,}+|~{3,}+)[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,3 +239,16 @@ def test_a_message_cut_within_a_secret_ends_before_it(kept: int) -> None:
     (_, line) = lines(FACTS, [Conversation([entry], 0, "acp-v1", None, None)], redact("sk-test-0000"))
     assert "xx" in json.loads(line)["cut"]
     assert "s" not in json.loads(line)["cut"]
+
+
+@given(st.lists(st.text("hunter2 /me", max_size=12), max_size=12), st.lists(st.integers(0, 60), max_size=12))
+def test_cuts_change_nothing(words: list[str], cuts: list[int]) -> None:
+    """However a text is cut into pieces, together they are the whole, redacted."""
+    secrets = Secrets()
+    secrets.add(["hunter22"])
+    redact = Redact(secrets, "/home/me")
+    text = "hunter22 ".join(words)
+    places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
+    pieces = redact.pieces([text[a:b] for a, b in itertools.pairwise(places)])
+    assert "".join(pieces) == redact.text(text)
+    assert "hunter22" not in "".join(pieces)

@@ -71,3 +71,8 @@ def test_shorten(path: str, cells: int, shown: str) -> None:
 def test_display_uses_the_cut_of_the_icons() -> None:
     path = "/ws/packages/frontend/src/components/date/parser.test.ts"
     assert display(path, "/ws", "/home/me", cut="...") == "packages/.../date/parser.test.ts"
+
+
+def test_of_many_folders_the_last_ones_stay() -> None:
+    assert shorten("/a/" + "b/" * 100_000 + "c", 12) == "/a/…/b/b/b/c"
+    assert shorten("/a/" + "//" * 100 + "c", 9) == "/a/…////c"
