@@ -12,20 +12,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TypeAlias
 
 #: Product of the two sides' lines up to which difflib may look at one gap, and the sum of all of them.
 GAP_CELLS = 60_000
 TOTAL_CELLS = 3_000_000
 #: Lines of both sides together above which no diff is made (``too large``).
 MAX_LINES = 400_000
-#: Characters of both lines together up to which changed parts of a replaced line are looked for.
-MAX_SPAN_CHARS = 4_000
 
 NO_NEWLINE = "\\ No newline at end of file"
-
-Span: TypeAlias = tuple[int, int]  # byte columns, end exclusive
-_TOKENS = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,27 +124,6 @@ def diff_lines(old: list[str], new: list[str]) -> LineDiff:
     return LineDiff(old, new, tuple(_merged(_changes(old, new))))
 
 
-def spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
-    """The parts of two lines that differ, as byte columns of each (C20). Whole lines when very long."""
-    if len(old) + len(new) > MAX_SPAN_CHARS:
-        return [(0, len(old.encode()))], [(0, len(new.encode()))]
-    a, b = _TOKENS.findall(old), _TOKENS.findall(new)
-    left: list[Span] = []
-    right: list[Span] = []
-    for tag, i, j, k, n in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        before, after = "".join(a[i:j]), "".join(b[k:n])
-        old_at, new_at = len("".join(a[:i]).encode()), len("".join(b[:k]).encode())
-        # Within the words that changed: the letters.
-        for inner, p, q, r, s in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-            if inner == "equal":
-                continue
-            _put(left, old_at, before, p, q)
-            _put(right, new_at, after, r, s)
-    return left, right
-
-
 def count_patch(patch: str) -> tuple[int, int]:
     """Lines added and removed by a unified or git patch, counted within its hunks only."""
     added = removed = old_left = new_left = 0
@@ -169,7 +142,8 @@ def count_patch(patch: str) -> tuple[int, int]:
     return added, removed
 
 
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+#: Nobody counts so many lines, and Python does not read a number of any length.
+_HUNK = re.compile(r"@@ -\d{1,15}(?:,(\d{1,15}))? \+\d{1,15}(?:,(\d{1,15}))? @@")
 
 
 def _range(first: int, end: int) -> str:
@@ -185,16 +159,6 @@ def _signed(sign: str, rows: Sequence[str]) -> list[str]:
         if not row.endswith("\n"):
             body.append(NO_NEWLINE)
     return body
-
-
-def _put(found: list[Span], at: int, text: str, first: int, end: int) -> None:
-    if first == end:
-        return
-    start = at + len(text[:first].encode())
-    stop = start + len(text[first:end].encode())
-    if found and found[-1][1] == start:
-        start = found.pop()[0]
-    found.append((start, stop))
 
 
 def _changes(old: list[str], new: list[str]) -> list[Change]:

@@ -17,6 +17,8 @@ MOST_BYTES = 8000
 
 _PARTS = re.compile(r"(?i)(https?)://([^/?#]*)(.*)\Z", re.DOTALL)
 _AUTHORITY = re.compile(r"(?:(.*)@)?(\[[0-9A-Fa-f:.]+\]|[^:@\[\]]+)(?::([0-9]*))?\Z", re.DOTALL)
+#: Digits of a port, with zeros before it.
+_PORT_DIGITS = 10
 #: What no address has, or what shells and browsers read in their own ways.
 _FORBIDDEN = re.compile(r"""[\s\x00-\x20\x7f\\"<>`{}|^]""")
 _LABEL = re.compile(r"(?!-)[\w-]{1,63}(?<!-)\Z")
@@ -68,7 +70,7 @@ def inspect(text: str) -> Url:
     if scheme == "http" and not local:
         warnings.append("http is not encrypted: it can be read on the way")
     if port is not None:
-        if not port or not 0 < int(port) < 65536:
+        if not port or len(port) > _PORT_DIGITS or not 0 < int(port) < 65536:
             raise BadUrlError("its port is no port")
         if int(port) != _USUAL[scheme] and not local:
             warnings.append(f"an unusual port: {int(port)}")

@@ -353,6 +353,6 @@ def mention(block: Block, look: Look) -> str | None:
     if block.type not in ("resource", "link") or place is None:
         return None
     path, _ = place
-    lines = re.search(r"#L(\d+)(?:-L?(\d+))?$", block.uri or "")
+    lines = re.search(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$", block.uri or "")
     first, last = (int(lines[1]), int(lines[2] or lines[1])) if lines else (None, None)
     return one_line(written(look.path(path), first, last))

@@ -24,7 +24,7 @@ MAX_BYTES = 10 * 1024 * 1024
 PROBE_BYTES = 8192
 
 _BOMS_WITH_NULS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@", re.MULTILINE)
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

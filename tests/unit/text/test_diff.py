@@ -18,7 +18,6 @@ from acp_nvim.text.diff import (
     count_patch,
     diff,
     diff_lines,
-    spans,
     split,
 )
 
@@ -128,38 +127,6 @@ def test_large_texts_take_bounded_time() -> None:
 
 def test_too_large() -> None:
     assert diff("\n" * module.MAX_LINES, "x\n") is None
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "left", "right"),
-    [
-        ('s = "naïve 🎸 日本"', 's = "naive 🎸 日本語"', ["ï"], ["i", "語"]),
-        ("same", "same", [], []),
-        ("a b", "a c", ["b"], ["c"]),
-        ("", "x", [], ["x"]),
-        ("x", "", ["x"], []),
-    ],
-)
-def test_spans(old: str, new: str, left: list[str], right: list[str]) -> None:
-    olds, news = spans(old, new)
-    assert [old.encode()[a:b].decode() for a, b in olds] == left
-    assert [new.encode()[a:b].decode() for a, b in news] == right
-
-
-@given(st.text("aé日🎸 ", max_size=12), st.text("aé日🎸 ", max_size=12))
-def test_outside_of_the_spans_nothing_differs(old: str, new: str) -> None:
-    def rest(line: str, places: list[tuple[int, int]]) -> str:
-        raw = line.encode()
-        for a, b in reversed(places):
-            raw = raw[:a] + raw[b:]
-        return raw.decode()
-
-    left, right = spans(old, new)
-    assert rest(old, left) == rest(new, right)
-
-
-def test_spans_of_a_very_long_line_are_the_whole_line() -> None:
-    assert spans("é" * 5000, "b") == ([(0, 10_000)], [(0, 1)])
 
 
 def test_count_patch() -> None:

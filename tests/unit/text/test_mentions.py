@@ -170,3 +170,10 @@ def test_any_text(text: str) -> None:
         last = ends[0]
     assert isinstance(find(text), list)
     assert all(isinstance(each, Mention) for each in find(text))
+
+
+def test_a_number_nobody_counts_to_is_no_line() -> None:
+    """Python does not read one of more than 4300 digits."""
+    assert plain(f'@"a b":{"9" * 5000}') == [("a b", None, None)]
+    assert plain(f'@"a b":1-{"9" * 5000}') == [("a b", 1, 1)]
+    assert plain(f"@./a:{'9' * 3000}") == [(f"./a:{'9' * 3000}", None, None)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.plugin import examples
 
-from acp_nvim.text.diff import diff
+from acp_nvim.text.diff import count_patch, diff
+from acp_nvim.text.git_patch import sections
 from acp_nvim.text.patch import Fragment, fragments
 from acp_nvim.text.place import Placed, place
 
@@ -54,7 +56,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "-x", "+y", "@@ -1 +1 @@"]), max
 
 
 @given(old=LINES, new=LINES, context=st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_patch_makes_the_new_text(old: list[str], new: list[str], context: int) -> None:
     """Hunk by hunk from below; where lines repeat, its line number decides."""
     before, after = "".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new)
@@ -70,3 +72,25 @@ def test_a_patch_makes_the_new_text(old: list[str], new: list[str], context: int
             return  # said so
         text = placed.text
     assert text == after
+
+
+def test_a_number_nobody_counts_to_makes_no_hunk() -> None:
+    """Python does not read one of more than 4300 digits."""
+    for header in ("@@ -{} +1 @@", "@@ -1,{} +1 @@", "@@ -1 +{} @@", "@@ -1 +1,{} @@"):
+        patch = f"{header.format('9' * 5000)}\n-a\n+b\n"
+        assert fragments(patch, "a") == []
+        assert count_patch(patch) == (0, 0)
+
+
+@given(
+    st.text('@-+, 19ab\\"\n\t\r/é', max_size=80), st.lists(st.sampled_from(PATCH.split("\n")), max_size=20)
+)
+def test_any_patch_is_read_or_refused(text: str, lines: list[str]) -> None:
+    """The old and new parts are lines of the patch, whatever its headers say."""
+    patch = "\n".join([*lines, text, *lines])
+    size = len(patch)
+    assert all(len(each.old) + len(each.new) <= 2 * size + 2 for each in fragments(patch, "src/a.py"))
+    added, removed = count_patch(patch)
+    assert added + removed <= patch.count("\n") + 1
+    kept = "".join(section.text for section in sections(patch))
+    assert sum(map(len, kept.split("\n"))) <= size

@@ -99,6 +99,7 @@ BAD = [
     "https://a.example:99999/",
     "https://a.example:/",
     "https://a.example:0/",
+    f"https://a.example:{'9' * 5000}/",  # more digits than Python reads
     "https://[::g]/",
     "https://[::1",
     "https://a:b:c/",

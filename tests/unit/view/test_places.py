@@ -230,6 +230,7 @@ def test_a_fragment_that_stands_in_several_places(
         ("@@ -1 +1 @@\n-a\n+b\n", 1),
         ("@@ -1,2 +0,0 @@\n-a\n-b\n", 1),
         ("no patch", None),
+        (f"@@ -1 +{'9' * 5000} @@\n-a\n+b\n", None),
         ("", None),
     ],
 )

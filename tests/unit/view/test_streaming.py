@@ -359,3 +359,11 @@ def test_left_counts_down() -> None:
     assert stream.left(blocks) == 2
     transcript = Transcript(1, Session("s", "a", "/ws"), home=HOME)
     assert Buffer(head=False).apply(transcript.take()[0]) == 0
+
+
+def test_a_line_nobody_counts_to() -> None:
+    """Python does not read a number of more than 4300 digits."""
+    chat = Chat()
+    block = Block("resource", uri=f"file:///home/me/src/app/a.py#L{'9' * 5000}", text=text("x").text)
+    chat.apply(TurnStarted((block, text("see"))))
+    assert chat.lines() == ["❯ see", "  @a.py", ""]

@@ -111,11 +111,11 @@ def said(body: bytes) -> str:
 def retry_after(answer: Answer) -> float | None:
     """Seconds the server wants us to wait; None: it does not say (AAP-77)."""
     text = answer.headers.get("retry-after", "").strip()
-    if text.isdigit():
+    if text.isdecimal():  # "²" is a digit that no number is made of
         return float(text[:9])
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the second: of a time zone far out
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max((when - datetime.now(UTC)).total_seconds(), 0.0)
