@@ -89,6 +89,11 @@ def test_placeholders(wide: Screen) -> None:
     wide.wait("Ask claude…   @ adds a file   / lists commands")
     update(wide, {"state": "running", "label": "Claude 50%"})
     wide.wait("Claude 50% is working. What you send now is queued.")
+    update(wide, {"can_steer": True})
+    whole = "Claude 50% is working. What you send now is queued; :AcpSend! steers."
+    short = "Claude 50% is working. Sending queues, :AcpSend! steers."
+    assert wide.funcs.winwidth(0) < len(whole)  # the end would be cut off
+    wide.wait(short)
     update(wide, {"state": "waiting", "pending": 1})
     wide.wait("Answer above: <Esc>, then :AcpPermit")
     wide.keys("x")

@@ -82,8 +82,9 @@ function M.queued(n)
 end
 
 ---@param chat acp.Chat
+---@param width integer cells
 ---@return string
-local function placeholder(chat)
+local function placeholder(chat, width)
   local entry = require('acp.status').raw(chat.n)
   local name = entry.label or chat.agent
   if entry.state == 'failed' then
@@ -97,8 +98,13 @@ local function placeholder(chat)
       or 'Answer above: <CR> on a question, or :AcpPermit'
   end
   if entry.state == 'running' then
-    local steers = entry.can_steer and '; :AcpSend! steers' or ''
-    return ('%s is working. What you send now is queued%s.'):format(name, steers)
+    local text = ('%s is working. What you send now is queued.'):format(name)
+    if entry.can_steer then
+      local whole = text:gsub('%.$', '; :AcpSend! steers.')
+      local short = ('%s is working. Sending queues, :AcpSend! steers.'):format(name)
+      text = vim.fn.strdisplaywidth(whole) <= width and whole or short
+    end
+    return text
   end
   return ('Ask %s%s   @ adds a file   / lists commands'):format(name, require('acp.icons').get().cut)
 end
@@ -133,13 +139,13 @@ function M.refresh(n)
   api.nvim_buf_clear_namespace(chat.prompt, ns, 0, -1)
   local last = api.nvim_buf_line_count(chat.prompt) - 1
   copy(chat, state)
+  local rows, width = {}, cells(chat)
   if M.is_empty(chat) then
     api.nvim_buf_set_extmark(chat.prompt, ns, 0, 0, {
-      virt_text = { { message.plain(placeholder(chat)), 'AcpHint' } },
+      virt_text = { { message.plain(placeholder(chat, width)), 'AcpHint' } },
       virt_text_pos = 'overlay',
     })
   end
-  local rows, width = {}, cells(chat)
   local unsaved = require('acp.chat.unsaved').row(chat, require('acp.chat.mentions').paths(n), width)
   if unsaved then
     table.insert(rows, unsaved)

@@ -29,6 +29,10 @@ ENTRY_CELLS = 2000
 _AUTH_WORDS = ("authentication required", "auth required", "auth_required", "not logged in", "login required")
 
 _COMMAND = re.compile(r"(?<!\S):[A-Za-z]\w*(?: acp\b)?")
+#: Cells of a remedy in the narrowest chat (60 columns) beside its bar. A longer one is cut before a command:
+#: 'linebreak' would part `:` from its name.
+REMEDY_CELLS = 56
+_BEFORE_COMMAND = re.compile(r"[;,] (?=(?:then |or )?:[A-Z])")
 
 _REMEDIES = {
     "auth": ":AcpLogin lists the ways {agent} offers",
@@ -275,9 +279,10 @@ _ENTRY = {
 
 
 def put_remedy(body: Lines, line: str) -> None:
-    """A line that may name commands: they stand out."""
+    """A line that may name commands: they stand out, and none is broken by the edge of the window."""
     for piece in safe_lines(line):
-        body.put(*_commands(piece))
+        for part in _BEFORE_COMMAND.split(piece) if len(piece) > REMEDY_CELLS else (piece,):
+            body.put(*_commands(part))
 
 
 def _commands(line: str) -> Sequence[Segment]:

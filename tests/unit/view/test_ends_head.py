@@ -146,6 +146,16 @@ def test_what_was_written_without_a_call_counts() -> None:
             ["✗ error: odd", '  │ {"x": 1}', "  │ :AcpRestart"],
         ),
         ("error", None, ["✗ error: no reason was given", "  │ :AcpTrace has the full answer"]),
+        # In 60 columns `:` would be parted from its command.
+        (
+            "error",
+            Failure("nothing listens there", remedy="start the server, or correct agents.x.url; then :AcpRestart"),
+            [
+                "✗ error: nothing listens there",
+                "  │ start the server, or correct agents.x.url",
+                "  │ then :AcpRestart",
+            ],
+        ),
     ],
 )
 def test_errors(stop: str, failure: Failure | None, shown: list[str]) -> None:
