@@ -200,7 +200,7 @@ end
 function M.logout()
   local chat = require('acp.chat').current()
   if not chat then
-    return tell(nil, 'no chat, so there is no agent to log out of')
+    return tell(nil, 'no chat to log out of; :AcpChat opens one')
   end
   if without_login(chat.agent) then
     return require('acp.message').info('the demo agent needs no login')

@@ -91,7 +91,7 @@ end
 function M.paste_image()
   local chat = require('acp.chat').current()
   if not chat then
-    return nil, 'there is no chat'
+    return nil, 'there is no chat; :AcpChat opens one'
   end
   require('acp.chat.mentions').paste(chat)
   return true
@@ -104,7 +104,7 @@ end
 function M.cancel(opts)
   local chat = require('acp.chat').current()
   if not chat then
-    return nil, 'there is no chat'
+    return nil, 'there is no chat; :AcpChat opens one'
   end
   local queue = opts ~= nil and opts.queue or false
   local status = require('acp.status').raw(chat.n)
@@ -146,7 +146,7 @@ end
 function M.diff(path)
   local chat = require('acp.chat').current()
   if not chat then
-    return nil, 'there is no chat'
+    return nil, 'there is no chat; :AcpChat opens one'
   end
   local obstacle = require('acp.cmdwin').obstacle()
   if obstacle then

@@ -55,7 +55,7 @@ end
 function M.fit(text, cells)
   local width = vim.fn.strdisplaywidth
   local at = math.min(text:find(':Acp%u%l+') or #text, text:find(':checkhealth acp', 1, true) or #text)
-  local head, remedy = text:sub(1, at - 1), text:sub(at)
+  local head, remedy = text:sub(1, at - 1):gsub('%s+$', ''), text:sub(at)
   if width(text) <= cells or at == #text then
     return M.cut(text, cells)
   end

@@ -139,7 +139,7 @@ def test_without_a_select_of_the_users_the_agents_stand_in_a_float(start_screen:
             "AcpChat nobody",
             "there is no agent 'nobody'; :AcpChat <Tab> lists them, or set agents.nobody.command",
         ),
-        ("AcpCancel", "there is no chat"),
+        ("AcpCancel", "there is no chat; :AcpChat opens one"),
         ("AcpRestart", "no chat to restart; :AcpChat opens one"),
         ("AcpTrace", "no agent was started yet; :AcpChat starts one"),
         ("AcpTrace nobody", "there is no agent 'nobody'; :AcpTrace <Tab> lists them"),
@@ -171,6 +171,11 @@ FITTED = [
     ("acp: short", 20, "acp: short"),
     ("acp: something long without a remedy", 20, "acp: something long…"),
     ("acp: there is no agent 'nobody'; :AcpChat <Tab> lists them, or set x", 50, 50),
+    (
+        "acp: there is no agent 'nobody'; :AcpChat <Tab> lists them, or set agents.nobody.command",
+        68,
+        "acp: there is no agent 'nobody'; :AcpChat <Tab> lists them…",
+    ),
     ("acp: /a/long/path/to/python3 has no package 'anyio'. Run :AcpInstall", 40, 40),
     ("acp: setup(): colour is no setting: known are a, b (and 2 more: :checkhealth acp)", 60, 60),
     ("acp: :AcpInstall is a command that stands at the start of a text that is long", 30, 30),
@@ -213,7 +218,7 @@ def test_a_long_message_of_the_host_asks_for_no_key(start_screen: StartScreen, c
 def test_messages_in_a_row_ask_for_no_key(start_screen: StartScreen, cmdheight: int) -> None:
     screen = start_screen(init=INIT + agents_on_path() + f"vim.o.cmdheight = {cmdheight}", size=(60, 14))
     screen.keys(":AcpCancel<CR>")
-    screen.wait("acp: there is no chat")
+    screen.wait("acp: there is no chat; :AcpChat opens one")
     screen.keys(":AcpRestart<CR>")
     screen.wait("acp: no chat to restart")
     assert not screen.blocked()

@@ -236,4 +236,4 @@ def test_one_row_is_cancelled_where_the_agent_can(
     chat.wait_turn()
     chat.wait("One  cancelled")
     cancel("One")
-    screen.wait("nothing here goes on")
+    screen.wait("nothing here can be cancelled")

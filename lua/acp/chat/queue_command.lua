@@ -131,7 +131,7 @@ end
 function M.run(args)
   local chat = require('acp.chat').current()
   if not chat then
-    return nil, 'there is no chat'
+    return nil, 'there is no chat; :AcpChat opens one'
   end
   local list = waiting(chat)
   if #list == 0 then

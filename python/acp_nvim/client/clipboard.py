@@ -59,8 +59,9 @@ async def picture(spawner: Spawner, cwd: str, platform: str = sys.platform) -> t
         raise ClipboardError("no clipboard here: neither WAYLAND_DISPLAY nor DISPLAY is set")
     tool = next((each for each in tools if _is_there(each, cwd, environment)), None)
     if tool is None:
-        names = " or ".join(f"{each.read[0]} (package {each.package})" for each in tools)
-        raise ClipboardError(f"a picture is pasted with {names}: not installed")
+        names = " or ".join(each.read[0] for each in tools)
+        packages = " or ".join(each.package for each in tools)
+        raise ClipboardError(f"{names} is missing, to paste pictures: install {packages}")
     mime = "image/png"
     if tool.types:
         said = (await _run(spawner, tool.types, cwd, _LIST_BYTES)).output.decode("utf-8", "replace")

@@ -26,7 +26,7 @@ class Items:
         chat = self._registry.get(request.chat)
         call = chat.transcript.call_at(request.block, request.row) if chat is not None else None
         if chat is None or call is None or call.final:
-            self._say("nothing here goes on")
+            self._say("nothing here can be cancelled")
             return
         self._spawn(self._cancel, chat, call)
 

@@ -83,7 +83,7 @@ async def test_x11_where_wayland_has_no_program(tmp_path: Path) -> None:
     ("environment", "script", "problem"),
     [
         ({}, "", "no clipboard here: neither WAYLAND_DISPLAY nor DISPLAY is set"),
-        (X11, None, "a picture is pasted with xclip (package xclip): not installed"),
+        (X11, None, "xclip is missing, to paste pictures: install xclip"),
         (X11, "echo TARGETS; echo UTF8_STRING", "the clipboard holds no picture"),
         (X11, "exit 1", "the clipboard holds no picture"),
         (X11, "echo image/png", "the clipboard holds no picture"),
