@@ -149,12 +149,8 @@ def test_what_was_written_without_a_call_counts() -> None:
         # In 60 columns `:` would be parted from its command.
         (
             "error",
-            Failure("nothing listens there", remedy="start the server, or correct agents.x.url; then :AcpRestart"),
-            [
-                "✗ error: nothing listens there",
-                "  │ start the server, or correct agents.x.url",
-                "  │ then :AcpRestart",
-            ],
+            Failure("gone", remedy="start the server, or correct agents.x.url; then :AcpRestart"),
+            ["✗ error: gone", "  │ start the server, or correct agents.x.url", "  │ then :AcpRestart"],
         ),
     ],
 )
