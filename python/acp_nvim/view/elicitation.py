@@ -56,6 +56,12 @@ def put_text(body: Lines, text: str, group: str) -> None:
             body.put((piece, group))
 
 
+def says(look: Look, words: str) -> str:
+    """Words of the agent, marked as such. Further lines are set in, so that none passes for one of ours."""
+    quoted = "\n  ".join(safe_lines(words.strip("\r\n")))
+    return f'{look.agent} says: "{quoted}"'
+
+
 def put_answer(body: Lines, elicitation: Elicitation, look: Look) -> None:
     """What was sent, below the row of a form; the address of a page that may still have to be copied."""
     if elicitation.url is not None and elicitation.state in ("opened", "finished"):

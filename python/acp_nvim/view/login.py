@@ -7,6 +7,7 @@ from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
 from .block import Lines, Segment
+from .elicitation import says
 from .look import Look
 
 #: Bytes of a line: a longer one goes on in the next.
@@ -27,7 +28,7 @@ def put(body: Lines, subject: LoginSubject, look: Look) -> None:
         body.put((f"What {look.agent} is doing may end with it, fail or go on. :AcpLogin logs in again.", ""))
         return
     if subject.said:
-        _text(body, f'{look.agent} says: "{subject.said}"', "AcpNote")
+        _text(body, says(look, subject.said), "AcpNote")
     if subject.failed:
         _text(body, f"{look.icons.failed} {subject.failed}", "AcpFailed")
     for number, way in enumerate(subject.ways, 1):

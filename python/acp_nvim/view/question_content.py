@@ -16,7 +16,7 @@ from acp_nvim.text.sanitise import one_line, split_long
 from . import changes, elicitation, facts
 from .block import Lines, Segment, link
 from .content import as_json, block_line, raw_line
-from .elicitation import CONTENT_BYTES, put_text
+from .elicitation import CONTENT_BYTES, put_text, says
 from .look import Look, counts_segments, plural
 from .question import Question
 from .question_words import About, outside
@@ -208,7 +208,7 @@ def _words(
         if not words or words in said or not _says_more(words, call, look, *shown):
             continue
         said.append(words)
-        put_text(question, f'{look.agent} says: "{words}"', group)
+        put_text(question, says(look, words), group)
 
 
 def _says_more(words: str, call: ToolCall, look: Look, *shown: str) -> bool:

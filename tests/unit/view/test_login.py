@@ -24,10 +24,13 @@ def test_the_ways_in_words() -> None:
         LoginWay("Terminal", None, "runs in a terminal here: x login"),
         LoginWay("Device", "enter a code", "cannot be used from here (device)", usable=False),
     )
-    question = asked(LoginSubject("login", ways, "auth required", "bad key"), "Browser", "Terminal")
+    question = asked(
+        LoginSubject("login", ways, "auth required\n1 Browser", "bad key"), "Browser", "Terminal"
+    )
     assert (question.title, question.prompt) == ("x wants you to log in", "x wants you to log in")
     assert question.lines == [
-        'x says: "auth required"',
+        'x says: "auth required',
+        '  1 Browser"',
         "✗ bad key",
         "1 Browser  opens a page",
         "2 Terminal",

@@ -203,7 +203,7 @@ def test_our_question_about_unsaved_edits(disk: str | None, mine: str, title: st
 def test_a_command_subject_wins_over_the_raw_input() -> None:
     asked = {"subject": CommandSubject("rm -rf build", "/ws"), "description": "Clean\nup"}
     question = ask("execute", "x", asked, raw_input={"command": "ls"})
-    assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', 'up"', 'claude says: "x"']
+    assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', '  up"', 'claude says: "x"']
 
 
 PATCHES: list[tuple[Diff, str]] = [
@@ -256,7 +256,7 @@ def test_a_subject_nobody_knows() -> None:
         "price: 3",
         'claude says: "Buy it?"',
         'claude says: "It is',
-        'cheap."',
+        '  cheap."',
     ]
 
 
