@@ -158,7 +158,8 @@ function M.run(args)
       end
       local item = list[tonumber(number) or 0]
       if not item then
-        return nil, ('no queued prompt %s: there are 1 to %d'):format(number, #list)
+        local which = #list == 1 and 'there is one' or ('there are 1 to %d'):format(#list)
+        return nil, ('no queued prompt %s: %s'):format(number, which)
       end
       act_on(chat, item.id, act)
       return true

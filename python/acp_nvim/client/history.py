@@ -222,4 +222,5 @@ def _age(path: Path) -> float:
 
 def _why(path: Path, error: Exception) -> str:
     why = getattr(error, "strerror", None) or error
-    return f"prompts are not kept for later: {why}: {path}; :AcpHistory! removes it"
+    remedy = ":AcpHistory! removes it" if os.path.lexists(path) else "see :help acp-history"
+    return f"prompts are not kept for later: {why}: {path}; {remedy}"
