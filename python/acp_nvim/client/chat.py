@@ -135,8 +135,9 @@ class Chat:
         self.tell.head("ready")
         if self.session.waits:
             self.queue.go_on()
+        self.push()  # an event finds the new status
+        self.wiring.announcer.fire(self, "AcpReady", {})
         self.wiring.announcer.fire(self, "AcpSession", {"how": self._how})
-        self.push()
         self.queue.wake()
 
     async def _open_session(self) -> Failure | None:
