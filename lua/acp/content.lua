@@ -135,7 +135,7 @@ local function show_text(chat, what, buf)
   pcall(api.nvim_buf_set_name, buf, ('acp://%s/%d/content/%d/%s'):format(chat.agent, chat.n, texts, safe))
   vim.bo[buf].modified = false
   vim.bo[buf].modifiable = false
-  vim.bo[buf].filetype = 'acp-content'
+  require('acp.filetype').set(buf, 'acp-content')
   local win = api.nvim_open_win(buf, true, { split = 'above', win = require('acp.chat.code').window() })
   vim.bo[buf].bufhidden = 'wipe'
   local name = require('acp.message').plain(what.name):gsub('%%', '%%%%')

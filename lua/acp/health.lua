@@ -129,6 +129,17 @@ local function sessions()
         'do not start treesitter, or plugins that do, for the filetype acp-chat',
       })
     end
+    for _, win in ipairs(vim.fn.win_findbuf(chat.buf)) do
+      if vim.wo[win].conceallevel > 0 then
+        health.warn(
+          ("chat %d has 'conceallevel' %d: parts of it are hidden"):format(chat.n, vim.wo[win].conceallevel),
+          {
+            'leave acp-chat out of plugins that render Markdown, and of what sets conceallevel for all filetypes',
+          }
+        )
+        break
+      end
+    end
   end
   for language, problem in pairs(require('acp.chat.fence').failures()) do
     health.warn(('no colours for code in %s: %s'):format(language, problem), {

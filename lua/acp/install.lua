@@ -74,7 +74,7 @@ local function show()
   vim.cmd.stopinsert() -- a float entered from Insert mode would stay in it
   state.buf = api.nvim_create_buf(false, true)
   vim.bo[state.buf].bufhidden = 'wipe'
-  vim.bo[state.buf].filetype = 'acp-install'
+  require('acp.filetype').set(state.buf, 'acp-install')
   state.win = api.nvim_open_win(state.buf, true, {
     relative = 'editor',
     row = 1,

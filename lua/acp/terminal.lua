@@ -148,7 +148,7 @@ function M.open(chat, number)
   local view = make(chat, number, name)
   open_window(view.buf)
   start(view)
-  vim.bo[view.buf].filetype = 'acp-terminal'
+  require('acp.filetype').set(view.buf, 'acp-terminal')
   vim.cmd('keepjumps normal! G') -- from there it follows the output
 end
 

@@ -33,7 +33,7 @@ local function scratch(name, filetype)
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   api.nvim_buf_set_name(buf, name)
-  vim.bo[buf].filetype = filetype
+  require('acp.filetype').set(buf, filetype)
   return buf
 end
 
@@ -348,7 +348,7 @@ function M.open(agent, lines)
     return #line > LONG_LINE
   end)
   local buf = scratch(('acp://%s/trace/message'):format(agent), '')
-  vim.bo[buf].filetype = long and '' or 'json'
+  require('acp.filetype').set(buf, long and '' or 'json')
   fill(buf, 0, lines)
   local win = vim.fn.win_findbuf(buf)[1]
   if not win then

@@ -238,7 +238,7 @@ end
 function M.set_filetypes(chat)
   for buf, filetype in pairs({ [chat.buf] = 'acp-chat', [chat.prompt] = 'acp-prompt' }) do
     if api.nvim_buf_is_loaded(buf) and #vim.fn.win_findbuf(buf) > 0 and vim.bo[buf].filetype == '' then
-      vim.bo[buf].filetype = filetype
+      require('acp.filetype').set(buf, filetype)
     end
   end
 end

@@ -223,7 +223,7 @@ local function open_window(view)
   window.set(win, window.plain)
   window.set(win, options)
   require('acp.sessions.keys').attach(buf)
-  vim.bo[buf].filetype = 'acp-sessions'
+  require('acp.filetype').set(buf, 'acp-sessions')
   vim.bo[buf].modifiable = false
   local group = api.nvim_create_augroup('acp.sessions', {})
   api.nvim_create_autocmd('BufWipeout', { group = group, buffer = buf, once = true, callback = closed })

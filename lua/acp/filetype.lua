@@ -1,0 +1,21 @@
+--- Sets the filetype of our buffers. What a configuration does for every filetype may fail for ours, as starting
+--- treesitter without a parser does: the buffer is shown all the same, and the failure is told once.
+local M = {}
+
+---@param buf integer
+---@param filetype string
+function M.set(buf, filetype)
+  local before = vim.v.errmsg
+  vim.v.errmsg = ''
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent! setlocal filetype=' .. filetype) -- pcall() would not do: the error comes after it, too
+  end)
+  local problem = vim.v.errmsg
+  vim.v.errmsg = before
+  if problem ~= '' then
+    local text = ('a FileType autocommand fails for %s; leave it out there: :checkhealth acp'):format(filetype)
+    require('acp.message').once(text, 'warning', text, vim.split(problem, '\n'))
+  end
+end
+
+return M
