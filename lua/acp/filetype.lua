@@ -1,6 +1,8 @@
---- Sets the filetype of our buffers. What a configuration does for every filetype may fail for ours, as starting
---- treesitter without a parser does: the buffer is shown all the same, and the failure is told once.
+--- Sets the filetype of our buffers. What a configuration does for every filetype may fail for ours, as
+--- starting treesitter without a parser does: the buffer is shown all the same, and it is told once.
 local M = {}
+
+local FAILED = 'a FileType autocommand fails for %s; leave it out there: :checkhealth acp'
 
 ---@param buf integer
 ---@param filetype string
@@ -13,7 +15,7 @@ function M.set(buf, filetype)
   local problem = vim.v.errmsg
   vim.v.errmsg = before
   if problem ~= '' then
-    local text = ('a FileType autocommand fails for %s; leave it out there: :checkhealth acp'):format(filetype)
+    local text = FAILED:format(filetype)
     require('acp.message').once(text, 'warning', text, vim.split(problem, '\n'))
   end
 end

@@ -130,13 +130,12 @@ local function sessions()
       })
     end
     for _, win in ipairs(vim.fn.win_findbuf(chat.buf)) do
-      if vim.wo[win].conceallevel > 0 then
-        health.warn(
-          ("chat %d has 'conceallevel' %d: parts of it are hidden"):format(chat.n, vim.wo[win].conceallevel),
-          {
-            'leave acp-chat out of plugins that render Markdown, and of what sets conceallevel for all filetypes',
-          }
-        )
+      local level = vim.wo[win].conceallevel
+      if level > 0 then
+        health.warn(("chat %d has 'conceallevel' %d: parts of it are hidden"):format(chat.n, level), {
+          'leave acp-chat out of plugins that render Markdown',
+          "and out of what sets 'conceallevel' for every filetype",
+        })
         break
       end
     end

@@ -28,6 +28,7 @@ def test_events_of_a_chat_and_of_a_turn(start_screen: StartScreen, agent: MakeAg
     screen.setup({**PASSIVE, "agents": {"x": scripted.settings}})
     chat = Stage(screen).open(scripted)
     chat.wait_state("idle")
+    eventually(lambda: screen.lua("return #_G.seen") >= 2)
     chat.send()
     wanted = [
         ("AcpReady", "idle"),
