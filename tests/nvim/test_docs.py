@@ -111,15 +111,3 @@ def test_a_mistake_in_what_is_shown_is_found(start_nvim: StartNvim) -> None:
     said = nvim.lua(RUN, [{"place": place, "code": code} for place, code in wrong.items()])
     assert [line.split(":")[0] for line in said] == list(wrong)
     nvim.clear_messages()
-
-
-def test_the_help_names_every_key_that_can_be_set(start_nvim: StartNvim) -> None:
-    told = HELP.read_text(encoding="utf-8").partition("*acp-keymaps*")[2].partition("*acp-rules*")[0]
-    groups = re.split(r"^\t\t`(\w+)`|^<\t\t`(\w+)`", told, flags=re.MULTILINE)
-    named = {
-        (groups[at] or groups[at + 1]): set(re.findall(r"\w+", groups[at + 2]))
-        for at in range(1, len(groups) - 2, 3)
-    }
-    keymaps = start_nvim().lua("return require('acp.chat.keymaps')")
-    for group, actions in keymaps.items():
-        assert set(actions) <= named.get(group, set()), group
