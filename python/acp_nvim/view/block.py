@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_nvim.text.sanitise import byte_length, split_long
+from acp_nvim.text.sanitise import LINE_BYTES, byte_length, fitting, split_long
 from acp_nvim.text.sanitise import lines as safe_lines
 
 from .icons import Icons
@@ -23,6 +23,9 @@ OP_BYTES = 48
 DECO_BYTES = 16
 #: Bytes of one line of a text that is shown whole; a longer one goes on in the next.
 TEXT_BYTES = 8000
+#: Bytes of any line: what is longer, as an error of a megabyte, is cut. The bar before it still fits.
+MOST_BYTES = LINE_BYTES - 16
+_CUT = "..."
 
 
 @dataclass(slots=True)
@@ -48,8 +51,10 @@ class Lines:
     links: list[list[Any]] = field(default_factory=list)
 
     def put(self, *segments: Segment) -> int:
-        """Add a line made of segments; return its row."""
+        """Add a line made of segments, cut at ``MOST_BYTES``; return its row."""
         row, col = len(self.lines), 0
+        if sum(byte_length(text) for text, _ in segments) > MOST_BYTES:
+            segments = _cut(segments)
         for text, group in segments:
             end = col + byte_length(text)
             if group and end > col:
@@ -74,6 +79,18 @@ class Lines:
             if row >= start
         )
         self.links.extend([row + at, *rest] for row, *rest in other.links if row >= start)
+
+
+def _cut(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """The beginning of them, and that it is cut."""
+    kept: list[Segment] = []
+    left = MOST_BYTES - len(_CUT)
+    for text, group in segments:
+        kept.append((text[: fitting(text, left)], group))
+        left -= byte_length(kept[-1][0])
+        if len(kept[-1][0]) < len(text):
+            break
+    return (*kept, (_CUT, ""))
 
 
 def link(row: int, *place: int) -> list[Any]:

@@ -18,6 +18,7 @@ from acp_nvim.session.events import (
     PlanSet,
     TurnCancelling,
 )
+from acp_nvim.text.sanitise import LINE_BYTES
 from acp_nvim.view.head import Head
 from acp_nvim.view.icons import ASCII
 
@@ -358,3 +359,12 @@ def test_ascii_ends() -> None:
     chat.prompt("go")
     chat.end("refusal")
     assert chat.lines()[2] == "-- refused by Claude. It forgets this prompt and all that followed it."
+
+
+def test_an_error_of_a_megabyte_is_a_line_of_bounded_length() -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.end("error", error=Failure("é" * 500_000))
+    line = next(line for line in chat.lines() if "error: é" in line)
+    assert LINE_BYTES - 32 < len(line.encode()) <= LINE_BYTES
+    assert line.endswith("é...")
