@@ -1,0 +1,170 @@
+"""Whatever the model's events and their order, and however small the frames: the buffer ends the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from tests.plugin import examples
+from tests.unit.session.build import answer, ask, chunk, prompt, whole
+from tests.unit.view.buffer import Block as Drawn
+from tests.unit.view.helpers import CWD, Chat, edit
+
+from acp_nvim.session.content import Block, Location, TerminalRef, UnknownContent
+from acp_nvim.session.entities import Failure, Note, Plan, PlanEntry
+from acp_nvim.session.events import (
+    CompactionAppend,
+    CompactionPatch,
+    Event,
+    MessageAppend,
+    MessageSet,
+    NoteShown,
+    PermissionClosed,
+    PlanRemoved,
+    PlanSet,
+    StateSet,
+    TerminalBytes,
+    TerminalPatch,
+    ToolAppend,
+    ToolPatch,
+    TurnAccepted,
+    TurnCancelling,
+    TurnEnded,
+)
+from acp_nvim.session.terminals import Exit
+
+#: A stream is a list of what makes events: each chat gets its own, as they may be kept and changed.
+Make = Callable[[], Event]
+
+PIECES = [
+    "a",
+    "word ",
+    "é日",
+    "🎸",
+    "\n",
+    "\n\n",
+    "```\n",
+    "~~~~",
+    "\r\n",
+    "\x1b[31m",
+    "\ud83d",
+    "\ude80",
+    "\u202e",
+]
+PIECES += ["\t", "- [x] ", "| a |", "@src/a.py", "x" * 300, "日" * 3000, "\0", "<U+202E>", "e\u0301"]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+IDS = st.sampled_from(["1", "2"])
+CALLS = st.sampled_from(["t1", "t2", "t3"])
+QUESTIONS = st.sampled_from(["q1", "q2", "q3"])
+ROLES: Any = st.sampled_from(["user", "agent", "thought"])
+KINDS = st.sampled_from(
+    ["read", "search", "edit", "execute", "think", "fetch", "delete", "move", "odd", "other"]
+)
+STATUSES = st.sampled_from(["pending", "in_progress", "completed", "failed", "cancelled", "odd"])
+MAYBE = st.one_of(st.just(UNSET), st.none())
+PATHS = st.sampled_from(
+    [f"{CWD}/a.py", f"{CWD}/src/b\n.py", "/etc/\x1b[m", "relative", "", "/" + "d/" * 60 + "e"]
+)
+CONTENT: Any = st.one_of(
+    st.builds(lambda text: lambda: Block.of_text(text), TEXT),
+    st.builds(lambda path, old, new: lambda: edit(path, old, new), PATHS, st.none() | TEXT, TEXT),
+    st.just(lambda: TerminalRef("x1")),
+    st.just(lambda: TerminalRef("never told")),
+    st.just(lambda: UnknownContent({"type": "odd\n", "n": [1]})),
+    st.just(lambda: Block("image", data="AAAA", mime="image/png")),
+    st.builds(lambda text: lambda: Block("link", uri=text, name=text), TEXT),
+)
+
+
+def made(build: Callable[..., Event], *arguments: Any, **fields: Any) -> Any:
+    """A strategy of functions that build an event anew each time they are called."""
+    return st.builds(lambda *a, **f: lambda: build(*a, **f), *arguments, **fields)
+
+
+def patched(id_: str, contents: Any, **fields: Any) -> Event:
+    content = contents if contents is UNSET else [each() for each in contents]
+    return ToolPatch(id_, content=content, **fields)
+
+
+EVENTS: Any = st.one_of(
+    made(chunk, ROLES, TEXT, st.none() | IDS),
+    made(chunk, ROLES, TEXT, st.none()),
+    made(whole, ROLES, IDS, TEXT),
+    made(MessageSet, ROLES, IDS, MAYBE),
+    made(lambda role, text: MessageAppend(role, None, Block("resource", uri=text, name=text)), ROLES, TEXT),
+    made(
+        patched,
+        CALLS,
+        st.just(UNSET) | st.lists(CONTENT, max_size=3),
+        title=MAYBE | TEXT,
+        kind=MAYBE | KINDS,
+        status=MAYBE | STATUSES,
+        locations=MAYBE | st.lists(st.builds(Location, PATHS, st.none() | st.integers(0, 2**32)), max_size=2),
+        raw_input=MAYBE | st.fixed_dictionaries({"command": TEXT}) | TEXT,
+        raw_output=MAYBE | st.fixed_dictionaries({"output": TEXT, "exit_code": st.integers(-1, 300)}) | TEXT,
+    ),
+    made(lambda id_, content: ToolAppend(id_, content()), CALLS, CONTENT),
+    made(TerminalPatch, st.just("x1"), command=MAYBE | TEXT, exit=MAYBE | st.builds(Exit, st.integers(0, 3))),
+    made(lambda text: TerminalBytes("x1", text.encode(errors="replace")), TEXT),
+    made(ask, QUESTIONS, st.none() | CALLS),
+    made(answer, QUESTIONS, st.sampled_from(["ok", "always", "no"])),
+    made(
+        lambda question, outcome, by: PermissionClosed(question, outcome, None, by),
+        QUESTIONS,
+        st.sampled_from(["cancelled", "withdrawn"]),
+        st.sampled_from(["user", "cancel", "agent", "close"]),
+    ),
+    made(lambda *texts: PlanSet(Plan("p", entries=[PlanEntry(text) for text in texts])), TEXT, TEXT),
+    made(PlanRemoved, st.just("p")),
+    made(lambda title, lines: NoteShown(Note("n", "error", title, lines)), TEXT, st.lists(TEXT, max_size=2)),
+    made(CompactionPatch, IDS, status=st.just(UNSET) | STATUSES, error=MAYBE | TEXT),
+    made(lambda id_, text: CompactionAppend(id_, Block.of_text(text)), IDS, TEXT),
+    made(StateSet, st.sampled_from(["running", "idle", "requires_action"])),
+    made(prompt, TEXT),
+    made(TurnAccepted, st.none() | IDS),
+    made(TurnCancelling),
+    made(
+        TurnEnded,
+        st.sampled_from(["end_turn", "cancelled", "error", "refusal", "odd", None]),
+        st.none() | st.builds(Failure, TEXT),
+    ),
+)
+STREAMS = st.lists(
+    st.tuples(EVENTS, st.lists(st.tuples(st.integers(1, 400), st.integers(1, 5)), max_size=2)), max_size=25
+)
+
+
+def all_of(chat: Chat) -> list[tuple[Any, ...]]:
+    """What the buffer holds, block by block, without those in which nothing stands."""
+    return [shown(block) for block in chat.buffer.blocks.values() if any(block.lines)]
+
+
+def shown(block: Drawn) -> tuple[Any, ...]:
+    """Of what the user said, mentions are marked in the first piece alone, and linked."""
+    names = {"marks", "folds", "body", "links", "spin", "kind"}
+    if block.deco["kind"] == "user":
+        names -= {"marks", "links"}
+    return block.lines, block.fences, {name: block.deco.get(name) for name in names}
+
+
+@examples(150)
+@given(STREAMS)
+def test_frames_of_any_size_give_the_same_buffer(stream: list[tuple[Make, list[tuple[int, int]]]]) -> None:
+    small, large = Chat(), Chat()
+    for make, frames in stream:
+        small.apply(make())
+        large.apply(make())
+        for most_bytes, most_events in frames:
+            ops, _ = small.transcript.take(most_bytes, most_events)
+            small.buffer.apply(ops)
+    small.end_message()  # what is marked in a message is certain when it is whole
+    large.end_message()
+    small.frames()
+    ops, _ = large.transcript.take(10**9, 10**9)
+    large.buffer.apply(ops)
+    assert not large.transcript.dirty
+    assert (small.transcript.unread, large.transcript.unread) == (0, 0)
+    assert all_of(small) == all_of(large)
