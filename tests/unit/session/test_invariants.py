@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,15 +12,20 @@ from msgspec import UNSET
 from tests.plugin import examples
 from tests.unit.session.build import answer, ask, chunk, prompt, session, timeline, whole
 
-from acp_nvim.session.content import Block
+from acp_nvim.session.content import Block, TerminalRef
 from acp_nvim.session.entities import Message, Plan, PlanEntry, Role, Session, ToolCall
 from acp_nvim.session.events import (
+    CompactionAppend,
+    CompactionPatch,
     Event,
     MessageAppend,
     MessageSet,
     PermissionClosed,
+    PlanRemoved,
     PlanSet,
     StateSet,
+    TerminalBytes,
+    TerminalPatch,
     ToolAppend,
     ToolPatch,
     TurnAccepted,
@@ -27,6 +33,7 @@ from acp_nvim.session.events import (
     TurnEnded,
 )
 from acp_nvim.session.reducer import apply
+from acp_nvim.session.terminals import Exit
 
 ROLES: list[Role] = ["user", "agent", "thought"]
 IDS = st.sampled_from(["1", "2", "3"])
@@ -50,6 +57,15 @@ common = st.one_of(
     st.just(TurnCancelling()),
     st.builds(TurnEnded, st.sampled_from(["end_turn", "cancelled", "error", "lost", "odd", None])),
     st.just(prompt("fix it")),
+    st.just(PlanRemoved("p")),
+    st.builds(CompactionPatch, IDS, status=st.one_of(st.just(UNSET), STATUSES)),
+    st.builds(lambda id_, text: CompactionAppend(id_, Block.of_text(text)), IDS, TEXTS),
+    st.builds(lambda call: ToolPatch(call, content=[TerminalRef("x")]), CALLS),
+    st.builds(
+        TerminalPatch, st.just("x"), exit=st.builds(Exit, st.integers(0, 1)), call=st.one_of(st.none(), CALLS)
+    ),
+    st.just(TerminalBytes("x", b"out")),
+    st.just(StateSet("idle", [{"toolCallId": "t1"}, 7, {"terminalId": "x"}])),
 )
 v1_events = st.one_of(st.builds(chunk, roles, TEXTS, st.one_of(st.none(), IDS)), common)
 v2_events = st.one_of(
@@ -65,6 +81,18 @@ streams = st.one_of(
     st.tuples(st.just("acp-v1"), st.lists(v1_events, max_size=40)),
     st.tuples(st.just("acp-v2"), st.lists(v2_events, max_size=40)),
 )
+
+
+def decided(target: Session) -> dict[str, tuple[Any, ...]]:
+    """What is settled for good: answered questions, and turns that are over."""
+    asked = {f"question {p.id}": (p.state, p.answer, p.by, p.closed) for p in target.permissions.values()}
+    turns = {f"turn {turn.n}": (turn.stop, turn.ended) for turn in target.turns}
+    found = {**asked, **turns}
+    return {
+        name: facts
+        for name, facts in found.items()
+        if facts[0] not in ("open", None) and facts[-1] is not None
+    }
 
 
 def check(target: Session) -> None:
@@ -89,7 +117,7 @@ def test_every_stream_keeps_the_models_promises(stream: tuple[str, list[Event]])
     protocol, events = stream
     target = session(protocol)
     for number, event in enumerate(events):
-        before = list(target.items)
+        before, settled = list(target.items), decided(target)
         unseen = {id(item) for item in target.items}
         arrival, running = target.arrival, target.turn is not None
         touched = apply(target, event, float(number))
@@ -97,6 +125,7 @@ def test_every_stream_keeps_the_models_promises(stream: tuple[str, list[Event]])
         assert target.items[: len(before)] == before  # positions are stable
         assert all(id(item) in {id(t) for t in touched} for item in target.items if id(item) not in unseen)
         assert all(any(item is t for item in target.items) for t in touched)
+        assert settled.items() <= decided(target).items()
         check(target)
         if isinstance(event, TurnEnded) and running:
             assert target.turn is None
