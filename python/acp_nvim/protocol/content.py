@@ -88,5 +88,9 @@ def location(path: str, line: int | None, cwd: str) -> Location:
 
 
 def absolute(path: str, cwd: str) -> str:
-    """Paths of display data should be absolute; where an agent forgets it they are the session's (V1-60)."""
+    """Paths of display data should be absolute; where an agent forgets it they are the session's (V1-60).
+
+    No file has a NUL in its name, and neither the system nor Neovim's functions take a name with one.
+    """
+    path = path.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return posixpath.join(cwd, path) if path and not posixpath.isabs(path) else path

@@ -20,7 +20,7 @@ Page: TypeAlias = Callable[[str | None], Awaitable[tuple[Sequence[SessionInfo], 
 async def listing(page: Page) -> SessionList:
     """All pages (V1-53..56, V2-41). Raises AgentError when not even the first one can be had.
 
-    Entries without an absolute folder are left out: they could not be opened.
+    Entries without an absolute folder, or with one that cannot be, are left out: they could not be opened.
     """
     found: dict[str, SessionInfo] = {}
     cursors: set[str] = set()
@@ -33,7 +33,7 @@ async def listing(page: Page) -> SessionList:
                 raise
             return SessionList(tuple(found.values()), cut=error.failure.message)
         for entry in sessions:
-            if posixpath.isabs(entry.cwd):
+            if posixpath.isabs(entry.cwd) and "\0" not in "".join((entry.cwd, *entry.directories)):
                 found.setdefault(entry.id, entry)
         cursor = following
         if cursor is None:
