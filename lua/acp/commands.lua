@@ -266,12 +266,14 @@ local function changed()
   return chat and require('acp.diff.request').paths(chat) or {}
 end
 
+---The words that begin so. Some are an agent's: what cannot be shown as it is, is not put on the command line.
 ---@param words string[]
 ---@param lead string
 ---@return string[]
 local function starting(words, lead)
+  local plain = require('acp.message').plain
   return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
+    return vim.startswith(word, lead) and plain(word) == word
   end, words)
 end
 

@@ -227,7 +227,8 @@ local function name_of(view, i, chat)
   local name = i < #view.sides and '/' .. side.what:gsub(' ', '-') or ''
   local root = vim.fs.normalize(chat.cwd) .. '/'
   local path = vim.startswith(side.path, root) and side.path:sub(#root + 1) or side.path:gsub('^/', '')
-  return ('acp://%s/%d/diff/%d%s/%s'):format(chat.agent, chat.n, view.id, name, path)
+  local shown = require('acp.message').plain(path) -- the agent's word for it
+  return ('acp://%s/%d/diff/%d%s/%s'):format(chat.agent, chat.n, view.id, name, shown)
 end
 
 ---Take down what a diff comes in the place of: one of the same question, of the same file, or of another file

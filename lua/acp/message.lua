@@ -35,17 +35,41 @@ function M.cut(text, cells)
   return head .. mark
 end
 
----Make text of somebody else's fit to be shown on one line: no control characters.
+-- What is not seen, or turns the direction of writing, in bytes; `text/sanitise.py` has the same characters.
+local UNSEEN = {
+  '\194\173', -- U+00AD
+  '\205\143', -- U+034F
+  '\216\156', -- U+061C
+  '\225\133[\159\160]', -- U+115F
+  '\225\158[\180\181]', -- U+17B4
+  '\225\160\142', -- U+180E
+  '\226\128[\139\142\143\168-\174]', -- U+200B, U+200E, U+2028
+  '\226\129[\160-\175]', -- U+2060
+  '\227\133\164', -- U+3164
+  '\239\187\191', -- U+FEFF
+  '\239\190\160', -- U+FFA0
+  '\239\191[\176-\187\190\191]', -- U+FFF0
+  '\240\157\133[\179-\186]', -- U+1D173
+  '\243\160[\128-\131][\128-\191]', -- U+E0000
+  '\243\160[\136-\191][\128-\191]', -- U+E0200
+}
+
+---Make text of somebody else's fit to be shown on one line: no control characters, nothing that is not seen.
+---Joiners and variation selectors stay where emoji and scripts need them.
 ---@param text string
 ---@return string
 function M.plain(text)
-  return (
-    text
-      :gsub('[%c\127]+', ' ')
-      :gsub('\194[\128-\159]', ' ')
-      :gsub('\226\128[\142\143\170-\174]', '')
-      :gsub('\226\129[\166-\169]', '')
-  )
+  text = text:gsub('[%c\127]+', ' '):gsub('\194[\128-\159]', ' ')
+  if not text:find('[\128-\255]') then
+    return text
+  end
+  for _, unseen in ipairs(UNSEEN) do
+    text = text:gsub(unseen, '')
+  end
+  -- Behind ASCII nothing needs a joiner (U+200C, U+200D) or a variation selector (U+E0100).
+  text =
+    text:gsub('%f[\128-\255]\226\128[\140\141]', ''):gsub('%f[\128-\255]\243\160[\132-\135][\128-\191]', '')
+  return text
 end
 
 ---Make a message fit on one line: the command that helps stays whole, what comes before it is cut.
