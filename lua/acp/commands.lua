@@ -266,7 +266,7 @@ local function changed()
   return chat and require('acp.diff.request').paths(chat) or {}
 end
 
----The words that begin so. Some are an agent's: what cannot be shown as it is, is not put on the command line.
+---The words that begin so. Some are an agent's: what cannot be shown as it is, is not completed.
 ---@param words string[]
 ---@param lead string
 ---@return string[]

@@ -1,0 +1,287 @@
+"""No string of any message can do harm anywhere: poison in all of them, for each protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from tests.agents.fixtures import Json, MakeAgent
+from tests.conformance.definitions import UNSTABLE, UNSTABLE_V2, Schema
+from tests.nvim.cases.kit import Chat, Stage
+from tests.nvim.poison.looking import PICKER, Looker, settings
+from tests.nvim.poison.messages import POISON, Poisoner, apart
+from tests.plugin import StartScreen, eventually
+
+SAID = "all is said"
+PAGE = "https://example.com/%25Error%25?a=%7C=v:lua.pwn()&b=$(touch%20pwned)#%23"
+
+
+def replies(poisoner: Poisoner, name: str, **fields: Any) -> list[Json]:
+    """The first of a response's values."""
+    return [{"reply": {**poisoner.values(name)[0], **fields}}]
+
+
+def agents_messages(version: int, schema: Schema) -> dict[str, list[Any]]:
+    """What the agent says to each method: all that it may, with poison in it."""
+    made = Poisoner(schema)
+    pages = Poisoner(schema, {"url": PAGE})
+    update = [{"update": each} for each in apart(made.values("SessionUpdate"))]
+    late = [each for each in update if each["update"]["sessionUpdate"] == "state_update"]
+    asks = apart(made.values("RequestPermissionRequest"))
+    forms = [*made.values("CreateElicitationRequest"), *pages.values("CreateElicitationRequest")]
+    turn: list[Json] = [] if version == 1 else [{"reply": {"messageId": f"m {POISON}"}}]
+    turn += [each for each in update if each not in late]
+    for n, params in enumerate([*asks, *forms]):
+        method = "session/request_permission" if n < len(asks) else "elicitation/create"
+        turn += [{"request": method, "params": params, "id": f"q{n} {POISON}"}]
+    turn += [{"send": {"jsonrpc": "2.0", "method": f"_x/{POISON}", "params": {POISON: POISON}}}]
+    turn += [{"send": {"jsonrpc": "2.0", "id": f"x{POISON}", "method": f"x/{POISON}", "params": {}}}]
+    turn += [{"raw": POISON}, {"stderr": POISON}]
+    words = {"type": "text", "text": SAID}
+    turn += [{"update": {"sessionUpdate": "agent_message_chunk", "messageId": "last", "content": words}}]
+    failed = {
+        "error": {"code": 7, "message": f"message {POISON}", "data": {"details": POISON, POISON: POISON}}
+    }
+    idle = {"update": {"sessionUpdate": "state_update", "state": "idle", "stopReason": f"why {POISON}"}}
+    stops = [{"reply": {"stopReason": f"why {POISON}"}}] if version == 1 else [*late, idle]
+    listed = made.values("ListSessionsResponse")[0]
+    del listed["nextCursor"]
+    listed["sessions"] += [
+        {**each, "sessionId": f"other {POISON}", "cwd": "$cwd"} for each in listed["sessions"]
+    ]
+    return {
+        "initialize": replies(made, "InitializeResponse", protocolVersion=version),
+        "session/new": replies(made, "NewSessionResponse"),
+        "session/list": [{"reply": listed}],
+        "session/prompt": [
+            [*turn, {"wait": "session/cancel"}, *stops],
+            [failed],
+            [{"stderr": POISON}, {"exit": 9}],
+        ],
+        "session/set_config_option": [failed],
+        "session/set_mode": [failed],
+        "session/load": [*[{"update": each} for each in made.values("SessionUpdate")], failed],
+        "session/resume": [failed],
+        "session/delete": [failed],
+        "session/fork": [failed],
+        "authenticate": [failed],
+        "auth/login": [failed],
+        "logout": [failed],
+        "auth/logout": [failed],
+    }
+
+
+CASES = {"v1": (1, UNSTABLE, ""), "v2": (2, UNSTABLE_V2, PICKER)}
+"""The version, its schema with all drafts, and the user's picker."""
+
+
+@pytest.mark.timeout(180)  # it presses keys on all there is; other tests may be at work beside it
+@pytest.mark.parametrize("case", CASES)
+def test_poison_in_every_string(case: str, start_screen: StartScreen, unchecked_agent: MakeAgent) -> None:
+    version, schema, picker = CASES[case]
+    played = unchecked_agent(on=agents_messages(version, schema))
+    screen = start_screen(size=(150, 45), init=settings(picker))
+    looker = Looker(screen)
+    stage = Stage(screen, {"protocol": f"acp-{case}", "permission": {"open": "never"}})
+    stage.setup(x=played)
+    chat = stage.open(played)
+    chat.wait_state("idle")
+    looker.look("the start")
+    chat.send()
+    questions(chat, looker)
+    walk(chat, looker)
+    lists(chat, looker)
+    ends(chat, looker)
+    looker.assert_harmless()
+
+
+FORM = "return require('acp.question.page').focused()"
+
+
+def rest(chat: Chat) -> None:
+    """Let what was typed have its effect."""
+    chat.screen.lua("vim.wait(25)")
+
+
+def go(chat: Chat, line: int | None = None) -> None:
+    """Go to the transcript, to a line of it."""
+    chat.focus()
+    chat.screen.lua("vim.cmd.stopinsert() vim.api.nvim_set_current_win(vim.fn.win_findbuf(...)[1])", chat.buf)
+    if line:
+        chat.screen.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", line)
+
+
+def questions(chat: Chat, looker: Looker) -> None:
+    """Look at each question as it is shown, opened, filled in, answered and taken back."""
+    screen, asked = chat.screen, 0
+
+    def count() -> int:
+        return int(screen.lua("return require('acp.question').count()"))
+
+    def fewer(than: int) -> bool:
+        return count() < than
+
+    chat.wait(SAID)
+    while left := count():
+        asked += 1
+        looker.look(f"question {asked} is shown")
+        screen.command("AcpPermit")
+        rest(chat)
+        looker.look(f"question {asked} is opened")
+        screen.keys("<Esc>")
+        rest(chat)
+        screen.lua("require('acp').permit('1')")
+        rest(chat)
+        looker.look(f"question {asked} is answered")
+        for _ in range(8 if screen.lua(FORM) else 0):
+            screen.keys("<CR>")
+            rest(chat)
+            looker.look(f"a field of question {asked}")
+        if count() == left:
+            screen.keys("<Esc>")
+            screen.lua("require('acp').permit('cancel')")
+            eventually(partial(fewer, left), message=screen.text)
+    assert asked >= 12, asked
+
+
+def walk(chat: Chat, looker: Looker) -> None:
+    """Press the keys of the transcript on all that stands there."""
+    screen = chat.screen
+    looker.look("the transcript")
+    screen.command("AcpFollow on")
+    kinds: set[str] = set()
+    for number, line in enumerate(screen.lines(chat.buf), 1):
+        kind = line[:6] if line.startswith(" ") else line[:8]
+        if kind in kinds or not line.strip():
+            continue
+        kinds.add(kind)
+        for keys in ("K", "<CR>") if line.startswith(" ") else ("K", "<CR>", "gf", "gx"):
+            go(chat, number)
+            screen.keys(keys)
+            rest(chat)
+            looker.look(f"{keys} on {line[:20]!r}")
+            screen.keys("<Esc>")
+            screen.lua(TIDY)
+    for keys in ("gO", "[[", "zR", "zM", "g?"):
+        go(chat)
+        screen.keys(keys)
+        rest(chat)
+        looker.look(keys)
+        screen.keys("<Esc>")
+        screen.lua(TIDY)
+    screen.command("AcpFollow list")
+    looker.look("the trail")
+    screen.lua(TIDY)
+
+
+TIDY = """
+vim.cmd.stopinsert()
+if #vim.api.nvim_list_tabpages() > 1 then
+  vim.cmd('tabonly!')
+end
+for _, win in ipairs(vim.api.nvim_list_wins()) do
+  local buf = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win)
+  local float = buf and vim.api.nvim_win_get_config(win).relative ~= ''
+  local alone = #vim.api.nvim_tabpage_list_wins(0) == 1
+  if buf and not alone and (float or not vim.bo[buf].filetype:find('^acp%-[cp]')) then
+    pcall(vim.api.nvim_win_close, win, true)
+  end
+end
+"""
+
+
+def lists(chat: Chat, looker: Looker) -> None:
+    """Look at all lists and pickers, and at what commands complete."""
+    screen = chat.screen
+    for command in COMMANDS:
+        chat.go()
+        screen.keys("<Esc>")
+        screen.lua("pcall(vim.cmd, ...)", command)
+        rest(chat)
+        rest(chat)
+        looker.look(command)
+        screen.keys("<CR>" if command == "AcpSessions" else "<Esc>")
+        rest(chat)
+        screen.lua(TIDY)
+    for line in (
+        "AcpOptions ",
+        "AcpChat ",
+        "AcpSessions ",
+        "AcpLogin ",
+        "AcpPermit ",
+        "AcpDiff ",
+        "AcpTrace x ",
+    ):
+        looker.texts(f":{line}<Tab>", screen.lua("return vim.fn.getcompletion(..., 'cmdline')", line))
+    looker.texts(
+        "commands", flat(screen.lua("return require('acp.chat.complete').commands_for(..., '')", chat.n))
+    )
+    chat.focus()
+    screen.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '' })")
+    screen.keys("<Esc>i")
+    eventually(lambda: screen.api.get_mode()["mode"] == "i")
+    screen.keys("/")
+    eventually(lambda: screen.funcs.pumvisible(), message=screen.text)
+    looker.look("completion")
+    looker.texts("completion", flat(screen.lua("return vim.fn.complete_info({ 'items' })")))
+    screen.keys("<C-n><C-y>", " x", "<Esc>")
+    rest(chat)
+    looker.look("a command is taken")
+    screen.keys("dd")
+    screen.command("checkhealth acp")
+    looker.look("health")
+    screen.lua(TIDY)
+
+
+COMMANDS = (
+    "AcpOptions",
+    "AcpOptions nothing",
+    "AcpLogin",
+    "AcpSessions",
+    "AcpTrace x",
+    "AcpQueue",
+    "AcpHistory",
+    "AcpRules",
+    "AcpDiff",
+    "AcpFork and now",
+    "checkhealth acp",
+)
+
+
+def flat(value: Any) -> Iterator[str]:
+    """All strings in a value."""
+    if isinstance(value, str):
+        yield value
+    for each in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+        yield from flat(each)
+
+
+def ends(chat: Chat, looker: Looker) -> None:
+    """End turns in all ways, write the chat into a file, and lose the agent."""
+    screen = chat.screen
+    target = screen.cwd / "chat.md"
+    chat.cancel()
+    chat.wait_state("idle")
+    looker.look("a stop reason")
+    go(chat)
+    screen.command(f"write {target}")
+    eventually(lambda: target.exists() and target.stat().st_size)
+    looker.texts("the written chat", target.read_text().split("\n"))
+    chat.send("again")
+    eventually(lambda: len(chat.events("AcpTurnEnd")) == 2, message=chat.text)
+    looker.look("an error")
+    chat.send("and again")
+    chat.wait_state("failed")
+    looker.look("a crash")
+    screen.command("AcpTrace x")
+    eventually(lambda: len(screen.lines()) > 20)
+    looker.look("the trace")
+    for number in range(1, len(screen.lines()), 30):
+        screen.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", number)
+        screen.keys("<CR>")
+        rest(chat)
+        looker.look("a message in the trace")
+        screen.keys("q")
+        rest(chat)
