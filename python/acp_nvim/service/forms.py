@@ -92,9 +92,9 @@ def _text(field: FormField, typed: Any) -> str:
     text: str = typed
     size = len(text)
     if field.least is not None and size < field.least:
-        raise WrongError(f"must have {field.least:.0f} characters or more, not {size}")
+        raise WrongError(f"must have {shown_number(field.least)} characters or more, not {size}")
     if field.most is not None and size > field.most:
-        raise WrongError(f"must have {field.most:.0f} characters or fewer, not {size}")
+        raise WrongError(f"must have {shown_number(field.most)} characters or fewer, not {size}")
     known = _FORMATS.get(field.format or "")
     if known is not None and not known[0](text):
         raise WrongError(f"must be {known[1]}")
@@ -135,15 +135,16 @@ def _all_chosen(field: FormField, typed: Any) -> list[str] | None:
     if not values and not field.required:
         return None
     if field.least is not None and len(values) < field.least:
-        raise WrongError(f"choose {field.least:.0f} or more, not {len(values)}")
+        raise WrongError(f"choose {shown_number(field.least)} or more, not {len(values)}")
     if field.most is not None and len(values) > field.most:
-        raise WrongError(f"choose {field.most:.0f} or fewer, not {len(values)}")
+        raise WrongError(f"choose {shown_number(field.most)} or fewer, not {len(values)}")
     return values
 
 
 def shown_number(value: float) -> str:
     """A number as people write it."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+    whole = isinstance(value, int) or value.is_integer()  # an int may be larger than any float
+    return str(int(value)) if whole and abs(value) < 1e15 else repr(value)
 
 
 def _is_email(text: str) -> bool:

@@ -50,9 +50,13 @@ def as_json(raw: Any, indent: int | None = None) -> str:
     return json.dumps(raw, ensure_ascii=False, indent=indent, default=repr)
 
 
+#: Bytes. A number of an agent may be larger than any float.
+MOST_SIZE = 10**18
+
+
 def size_text(size: int | None) -> str:
-    """``84 kB``, ``2.1 kB``, ``31 B``; "" when unknown."""
-    if size is None or size < 0:
+    """``84 kB``, ``2.1 kB``, ``31 B``; "" when unknown, or nothing is so large."""
+    if size is None or not 0 <= size < MOST_SIZE:
         return ""
     if size < 1000:
         return f"{size} B"

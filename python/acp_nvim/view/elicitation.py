@@ -206,7 +206,8 @@ def _between(least: str | None, most: str | None, less: str = "less") -> str:
 
 def number(value: float) -> str:
     """A number as people write it."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else str(value)
+    whole = isinstance(value, int) or value.is_integer()  # an int may be larger than any float
+    return str(int(value)) if whole and abs(value) < 1e15 else str(value)
 
 
 def _shown(field: FormField, value: Any) -> str:

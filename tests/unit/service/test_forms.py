@@ -158,8 +158,8 @@ values = st.none() | st.text() | st.booleans() | st.integers() | st.floats() | s
 @given(
     st.sampled_from(["text", "number", "integer", "boolean", "choice", "choices"]),
     values,
-    st.none() | st.integers(-5, 5),
-    st.none() | st.integers(-5, 5),
+    st.none() | st.integers(-5, 5) | st.sampled_from([10**400, -(10**400)]),
+    st.none() | st.integers(-5, 5) | st.sampled_from([10**400, -(10**400)]),
     st.sampled_from([None, "email", "uri", "date", "date-time", "x"]),
 )
 def test_whatever_is_typed_is_a_value_or_a_reason(

@@ -13,7 +13,7 @@ from tests.unit.view.helpers import Chat, text
 
 from acp_nvim.session.content import Block, UnknownContent
 from acp_nvim.session.events import MessageAppend, MessageSet, TurnStarted
-from acp_nvim.view.content import block_line, file_path
+from acp_nvim.view.content import block_line, file_path, size_text
 
 PNG = Block("image", mime="image/png", data="AAAA", uri="file:///x/shot.png")
 
@@ -386,3 +386,11 @@ def test_the_details_tell_all_of_a_link() -> None:
     told = "".join(line[15:] for line in details[details.index("  description  d d") + 1 :])
     assert told == uri
     assert max(map(len, details)) <= 8100
+
+
+def test_sizes() -> None:
+    """A number of an agent may be larger than any float."""
+    sizes = [None, -1, 0, 999, 1000, 84_000, 12_345_678, 10**14, 10**18, 10**400]
+    assert [size_text(size) for size in sizes] == [
+        *("", "", "0 B", "999 B", "1.0 kB", "84 kB", "12 MB", "100000 GB", "", ""),
+    ]

@@ -243,3 +243,9 @@ def test_in_the_row_of_a_tool_call_it_says_nothing_of_the_call() -> None:
         "  │ https://example.com/login?a=b",
     ]
     assert row(asked, ElicitationFinished(asked), call="t1", icons=ASCII)
+
+
+def test_limits_larger_than_any_float() -> None:
+    """A question whose words cannot be found is never put."""
+    field = FormField("n", "integer", least=-(10**400), most=3)
+    assert constraint(field) == f"a whole number, {-(10**400)} to 3"
