@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgpack import packb
 from msgspec import UNSET
 from tests.plugin import examples
 from tests.unit.session.build import answer, ask, chunk, prompt, whole
 from tests.unit.view.buffer import Block as Drawn
-from tests.unit.view.helpers import CWD, Chat, edit
+from tests.unit.view.helpers import CWD, HOME, Chat, edit
 
+from acp_nvim.editor import valid
+from acp_nvim.session.asked import Permission, PermissionOption
 from acp_nvim.session.content import Block, Location, TerminalRef, UnknownContent
-from acp_nvim.session.entities import Failure, Note, Plan, PlanEntry
+from acp_nvim.session.elicitation import ACCEPT, DECLINE, Elicitation, Form, FormChoice, FormField
+from acp_nvim.session.entities import Cost, Failure, Note, Plan, PlanEntry, ToolCall, Usage
 from acp_nvim.session.events import (
     CompactionAppend,
     CompactionPatch,
     Event,
+    InfoPatch,
     MessageAppend,
     MessageSet,
     NoteShown,
     PermissionClosed,
+    PermissionOpened,
     PlanRemoved,
     PlanSet,
     StateSet,
@@ -33,8 +39,17 @@ from acp_nvim.session.events import (
     TurnAccepted,
     TurnCancelling,
     TurnEnded,
+    UsageSet,
 )
 from acp_nvim.session.terminals import Exit
+from acp_nvim.text.sanitise import LINE_BYTES, clean
+from acp_nvim.view.details import details_of
+from acp_nvim.view.icons import UNICODE
+from acp_nvim.view.look import Look
+from acp_nvim.view.markdown import Markdown
+from acp_nvim.view.places import place_of
+from acp_nvim.view.questions import describe, words
+from acp_nvim.view.status import Status
 
 #: A stream is a list of what makes events: each chat gets its own, as they may be kept and changed.
 Make = Callable[[], Event]
@@ -68,6 +83,7 @@ MAYBE = st.one_of(st.just(UNSET), st.none())
 PATHS = st.sampled_from(
     [f"{CWD}/a.py", f"{CWD}/src/b\n.py", "/etc/\x1b[m", "relative", "", "/" + "d/" * 60 + "e"]
 )
+NUMBERS = st.sampled_from([-1, 0, 7, 84_000, 2**63, 2**64, 10**400, -(10**400)])
 CONTENT: Any = st.one_of(
     st.builds(lambda text: lambda: Block.of_text(text), TEXT),
     st.builds(lambda path, old, new: lambda: edit(path, old, new), PATHS, st.none() | TEXT, TEXT),
@@ -75,7 +91,7 @@ CONTENT: Any = st.one_of(
     st.just(lambda: TerminalRef("never told")),
     st.just(lambda: UnknownContent({"type": "odd\n", "n": [1]})),
     st.just(lambda: Block("image", data="AAAA", mime="image/png")),
-    st.builds(lambda text: lambda: Block("link", uri=text, name=text), TEXT),
+    st.builds(lambda text, size: lambda: Block("link", uri=text, name=text, size=size), TEXT, NUMBERS),
 )
 
 
@@ -89,7 +105,31 @@ def patched(id_: str, contents: Any, **fields: Any) -> Event:
     return ToolPatch(id_, content=content, **fields)
 
 
+def form(id_: str, call: str | None, text: str, least: int, most: int) -> Event:
+    """A question with a form in it."""
+    fields = (
+        FormField("n", "integer", text, text, True, most, least, most),
+        FormField("t", "text", None, text, False, text, 0, most, text, text),
+        FormField(
+            "c",
+            "choices",
+            text,
+            default=[text],
+            least=least,
+            most=most,
+            choices=(FormChoice(text, text, text),),
+        ),
+        FormField("u", "unknown", raw={"type": text}),
+    )
+    subject = Elicitation(text, Form(fields, text, text), tool_call_id=call)
+    options = [PermissionOption(ACCEPT, "Answer", "other"), PermissionOption(DECLINE, "Decline", "other")]
+    return PermissionOpened(Permission(id_, options, text, subject=subject, tool_call_id=call))
+
+
 EVENTS: Any = st.one_of(
+    made(form, QUESTIONS, st.none() | CALLS, TEXT, NUMBERS, NUMBERS),
+    made(lambda used, size: UsageSet(Usage(abs(used), abs(size), Cost(1e300, "EUR\n"))), NUMBERS, NUMBERS),
+    made(InfoPatch, title=MAYBE | TEXT),
     made(chunk, ROLES, TEXT, st.none() | IDS),
     made(chunk, ROLES, TEXT, st.none()),
     made(whole, ROLES, IDS, TEXT),
@@ -138,8 +178,16 @@ STREAMS = st.lists(
 
 
 def all_of(chat: Chat) -> list[tuple[Any, ...]]:
-    """What the buffer holds, block by block, without those in which nothing stands."""
-    return [shown(block) for block in chat.buffer.blocks.values() if any(block.lines)]
+    """What the buffer holds, block by block, without those in which nothing stands.
+
+    A message that was emptied later keeps the place it had, a thought its first line.
+    """
+    blocks = chat.buffer.blocks.values()
+    return [
+        shown(block)
+        for block in blocks
+        if any(block.lines) and (block.deco["kind"] != "think" or block.deco.get("body"))
+    ]
 
 
 def shown(block: Drawn) -> tuple[Any, ...]:
@@ -168,3 +216,42 @@ def test_frames_of_any_size_give_the_same_buffer(stream: list[tuple[Make, list[t
     assert not large.transcript.dirty
     assert (small.transcript.unread, large.transcript.unread) == (0, 0)
     assert all_of(small) == all_of(large)
+
+
+@examples(80)
+@given(st.lists(EVENTS, max_size=25))
+def test_whatever_shows_a_session_can_show_any(stream: list[Make]) -> None:
+    """Details, questions, the status, an export: safe lines that can be sent to Neovim."""
+    chat, status = Chat(), Status()
+    for make in stream:
+        chat.apply(make())
+        sent(status.patch(chat.session))
+    look = Look(chat.session, UNICODE, "", HOME)
+    markdown = Markdown(look)
+    assert_safe(markdown.head(0.0).split("\n"))
+    for item in chat.session.items:
+        details = details_of(item, look)
+        assert_safe(details)
+        assert all(len(line.encode()) <= LINE_BYTES for line in details)
+        assert_safe(markdown.item(item).split("\n"))
+        if isinstance(item, ToolCall):
+            place_of(item, CWD)
+    for permission in chat.session.permissions.values():
+        call = chat.session.tool_calls.get(permission.tool_call_id or "")
+        question = describe(permission, call, chat.session, UNICODE, "", HOME)
+        assert_safe([words(permission, chat.session), question.title, question.prompt, question.what])
+        assert_safe(question.lines)
+        assert all(len(line.encode()) <= LINE_BYTES for line in question.lines)
+        sent(question.payload(1))
+
+
+def sent(value: Any) -> None:
+    """It can be packed for Neovim: text without halves, numbers of at most 64 bits."""
+    packb(valid(value))  # type: ignore[no-untyped-call]
+
+
+def assert_safe(lines: Sequence[str]) -> None:
+    sent(list(lines))
+    for line in lines:
+        assert not set(line) & set("\n\r\0\x1b\u202e"), line
+        assert line == clean(line), line
