@@ -71,6 +71,8 @@ local function show()
   if state.win and api.nvim_win_is_valid(state.win) then
     return api.nvim_set_current_win(state.win)
   end
+  local from = api.nvim_get_mode().mode:find('^i') and api.nvim_get_current_win()
+  local at = api.nvim_win_get_cursor(0)
   vim.cmd.stopinsert() -- a float entered from Insert mode would stay in it
   state.buf = api.nvim_create_buf(false, true)
   vim.bo[state.buf].bufhidden = 'wipe'
@@ -89,7 +91,13 @@ local function show()
   vim.wo[state.win].winhighlight = 'NormalFloat:Normal'
   require('acp.chat.show').name_float(state.win, 'install')
   for _, key in ipairs({ 'q', '<Esc>' }) do
-    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = state.buf, nowait = true })
+    vim.keymap.set('n', key, function()
+      vim.cmd.close()
+      if from and api.nvim_get_current_win() == from then -- they go on typing where they were
+        local last = not pcall(api.nvim_win_set_cursor, from, at) or at[2] >= #api.nvim_get_current_line()
+        vim.cmd(last and 'startinsert!' or 'startinsert')
+      end
+    end, { buffer = state.buf, nowait = true, desc = 'acp: close' })
   end
 end
 

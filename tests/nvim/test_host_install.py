@@ -190,6 +190,10 @@ def test_the_first_chat_offers_it_with_one_key(
     assert screen.funcs.maparg("<C-y>", "n") == ""
     screen.keys("q")
     screen.wait(lambda text: "acp.nvim" not in text)
+    eventually(lambda: screen.api.get_mode()["mode"] == ("i" if insert else "n"))
+    if insert:
+        screen.keys(" on")
+        screen.wait("typed on")
 
 
 @pytest.mark.parametrize("size", [(120, 30), (80, 24)])
