@@ -15,7 +15,7 @@ from tests.nvim.stub import (
     go_to_transcript,
     update,
 )
-from tests.plugin import Neovim, StartNvim, eventually
+from tests.plugin import Neovim, StartNvim, StartScreen, eventually
 
 OPTIONS = [
     {"id": "mode", "name": "Mode", "type": "select", "category": "mode", "value": "ask", "label": "Ask",
@@ -116,6 +116,19 @@ def test_lists_in_the_users_picker(start_nvim: StartNvim, picker: str) -> None:
     chosen = picker != "cancelled"
     eventually(lambda: bool(events(nvim, "option")) == chosen)
     assert any("first" in line for line in nvim.lines(buffer(nvim, PROMPT))) == chosen
+
+
+def test_what_completes_knows_the_prompt_when_insert_mode_begins(start_screen: StartScreen) -> None:
+    """blink.cmp chooses its sources then."""
+    listen = """
+    _G.entered = {}
+    vim.api.nvim_create_autocmd('InsertEnter', {
+      callback = function() table.insert(_G.entered, vim.bo.filetype) end,
+    })
+    """
+    screen = start_screen(init=INIT + AGENT + listen)
+    screen.keys(":AcpChat<CR>")
+    eventually(lambda: screen.lua("return _G.entered") == ["acp-prompt"])
 
 
 def test_every_key_of_ours_has_a_name(start_nvim: StartNvim) -> None:

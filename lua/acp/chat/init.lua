@@ -231,16 +231,28 @@ function M.configure(chat, config, demo)
   chat.open.config, chat.open.demo, chat.demo = config, demo, demo
 end
 
+---@param buf integer
+---@param filetype string
+local function set_filetype(buf, filetype)
+  if api.nvim_buf_is_loaded(buf) and #vim.fn.win_findbuf(buf) > 0 and vim.bo[buf].filetype == '' then
+    require('acp.filetype').set(buf, filetype)
+  end
+end
+
+---Set the filetype of a prompt that is on the screen for the first time: before Insert mode begins in it, as
+---completion plugins look then what they have to do there.
+---@param chat acp.Chat
+function M.set_prompt_filetype(chat)
+  set_filetype(chat.prompt, 'acp-prompt')
+end
+
 ---Set the filetypes of buffers that are on the screen for the first time: what the user's ftplugin does, to
 ---buffers and windows, comes on top of ours. Once they are drawn: Neovim looks for such files in all folders
 ---of all plugins, and who knows what is in them.
 ---@param chat acp.Chat
 function M.set_filetypes(chat)
-  for buf, filetype in pairs({ [chat.buf] = 'acp-chat', [chat.prompt] = 'acp-prompt' }) do
-    if api.nvim_buf_is_loaded(buf) and #vim.fn.win_findbuf(buf) > 0 and vim.bo[buf].filetype == '' then
-      require('acp.filetype').set(buf, filetype)
-    end
-  end
+  set_filetype(chat.buf, 'acp-chat')
+  M.set_prompt_filetype(chat)
 end
 
 ---A chat's buffer was wiped by the user: the session ends with it. What was not sent is for the next chat.

@@ -173,6 +173,7 @@ function M.show(opts, done)
       done(chat)
     end
     if focus and free then
+      registry.set_prompt_filetype(chat)
       begin_typing(chat)
     end
     vim.schedule(function()
