@@ -18,6 +18,7 @@ local api = vim.api
 ---@field home integer window the cursor came from
 ---@field ended boolean
 ---@field closed boolean the user has closed it, or the host has
+---@field restore? fun() the windows' sizes as they were before it was opened
 
 local terminals = {} ---@type table<integer, acp.LoginTerminal>
 
@@ -108,11 +109,15 @@ local function watch(id, terminal)
     buffer = terminal.buf,
     callback = function()
       vim.schedule(function()
-        if terminals[id] ~= terminal then
-          return
-        end
         local shown = api.nvim_buf_is_valid(terminal.buf) and #vim.fn.win_findbuf(terminal.buf) > 0
         if shown then
+          return
+        end
+        if terminal.restore then
+          terminal.restore()
+          terminal.restore = nil
+        end
+        if terminals[id] ~= terminal then
           return
         end
         if terminal.ended then
@@ -160,13 +165,14 @@ function M.open(n, request)
   local buf = api.nvim_create_buf(false, false)
   vim.bo[buf].bufhidden = 'hide' -- a running one is ended first, see `watch`
   local height = math.max(10, math.floor(vim.o.lines * 0.4))
+  local restore = require('acp.chat.size').keep()
   local shown, win = pcall(api.nvim_open_win, buf, false, { split = 'below', win = -1, height = height })
   if not shown then
     api.nvim_buf_delete(buf, { force = true })
     return tostring(win)
   end
   dress(win, request.title)
-  local terminal = { buf = buf, job = 0, home = home, ended = false, closed = false }
+  local terminal = { buf = buf, job = 0, home = home, ended = false, closed = false, restore = restore }
   local ok, job = pcall(api.nvim_win_call, win, function()
     return start(request)
   end)

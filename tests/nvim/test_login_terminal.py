@@ -117,6 +117,9 @@ def test_success_with_an_agent_of_version_2(
     assert chat.troubles == []
 
 
+SIZES = "return require('acp.chat.size').command()"
+
+
 def windows(screen: Screen) -> int:
     return len(screen.api.list_wins())
 
@@ -132,7 +135,7 @@ def test_success(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -
     screen = chat.screen
     chat.submit("hello")
     screen.keys("<Esc>")
-    before = windows(screen)
+    before, sizes = windows(screen), screen.lua(SIZES)
     chat.sees("1 Terminal  asks for a password", "runs in a terminal here: ", "robo --acp --login 'a b'")
     buffer = in_terminal(chat)
     chat.sees(" login  x: Terminal", "logging in, :AcpCancel")
@@ -141,6 +144,7 @@ def test_success(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -
     screen.keys("good<CR>")
     chat.until("✓ login  Terminal", "── logged in to x", "❯ hello", "── done", "ACP v1 · ready in")
     assert (windows(screen), screen.api.buf_is_valid(buffer)) == (before, False)
+    eventually(lambda: screen.lua(SIZES) == sizes, message=lambda: f"{sizes} {screen.lua(SIZES)}")
     assert (used(x), prompts(x), len(starts(x)), len(x.log("initialize"))) == ([], ["hello"], 2, 2)
     assert chat.troubles == []
 

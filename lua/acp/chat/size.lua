@@ -151,10 +151,22 @@ function M.ordinary_windows()
   end, api.nvim_tabpage_list_wins(0))
 end
 
+---As winrestcmd(), but without floats: one that is gone would be taken for the last window.
+---@return string
+function M.command()
+  local parts = {}
+  for _, win in ipairs(M.ordinary_windows()) do
+    local n, height, width = vim.fn.win_id2win(win), api.nvim_win_get_height(win), api.nvim_win_get_width(win)
+    table.insert(parts, ('%dresize %d|vert %dresize %d'):format(n, height, n, width))
+  end
+  local command = table.concat(parts, '|')
+  return command .. '|' .. command -- the first may have been in the way of the last
+end
+
 ---Note the sizes of this tab page's windows before a window of ours is opened in it for a while.
 ---@return fun() restore for when it is closed: they are as they were, if they still are the same
 function M.keep()
-  local command, wins, sized = vim.fn.winrestcmd(), M.ordinary_windows(), {}
+  local command, wins, sized = M.command(), M.ordinary_windows(), {}
   local screen = { vim.o.columns, vim.o.lines, vim.o.cmdheight }
   for _, win in ipairs(wins) do
     sized[win] = vim.w[win].acp_sized
@@ -178,7 +190,7 @@ local layouts = {} ---@type table<integer, {command: string, wins: integer[], si
 ---A pair is about to be opened in this tab page.
 function M.note_layout()
   layouts[api.nvim_get_current_tabpage()] = {
-    command = vim.fn.winrestcmd(),
+    command = M.command(),
     wins = M.ordinary_windows(),
     size = { vim.o.columns, vim.o.lines, vim.o.cmdheight },
   }

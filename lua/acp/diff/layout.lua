@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local sizes = require('acp.chat.size')
 
 -- Columns that windows must have together to stand beside each other: two, three.
 local BESIDE = { [2] = 101, [3] = 150 }
@@ -18,28 +19,9 @@ local SEEN = 3
 ---@field screen integer[]
 
 ---@return integer[]
-local function ordinary()
-  return vim.tbl_filter(function(win)
-    return api.nvim_win_get_config(win).relative == ''
-  end, api.nvim_tabpage_list_wins(0))
-end
-
----@return integer[]
 local function screen()
   local tabline = vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1
   return { vim.o.columns, vim.o.lines, vim.o.cmdheight, tabline and 1 or 0 }
-end
-
----As winrestcmd(), but without floats: one that is gone would be taken for the last window.
----@return string
-local function sizes()
-  local parts = {}
-  for _, win in ipairs(ordinary()) do
-    local n, height, width = vim.fn.win_id2win(win), api.nvim_win_get_height(win), api.nvim_win_get_width(win)
-    table.insert(parts, ('%dresize %d|vert %dresize %d'):format(n, height, n, width))
-  end
-  local command = table.concat(parts, '|')
-  return command .. '|' .. command -- the first may have been in the way of the last
 end
 
 ---Note where the user is.
@@ -47,7 +29,7 @@ end
 ---@return acp.DiffHome
 function M.note(from)
   local wins = {}
-  for _, win in ipairs(ordinary()) do
+  for _, win in ipairs(sizes.ordinary_windows()) do
     local buf = api.nvim_win_get_buf(win)
     wins[win] = {
       view = api.nvim_win_call(win, vim.fn.winsaveview),
@@ -60,7 +42,7 @@ function M.note(from)
     win = from.win,
     insert = from.insert,
     wins = wins,
-    sizes = sizes(),
+    sizes = sizes.command(),
     screen = screen(),
   }
 end
@@ -71,7 +53,7 @@ function M.restore(home)
   if api.nvim_get_current_tabpage() ~= home.tab or not vim.deep_equal(home.screen, screen()) then
     return
   end
-  local now = ordinary()
+  local now = sizes.ordinary_windows()
   local same = #now == vim.tbl_count(home.wins)
   for _, win in ipairs(now) do
     same = same and home.wins[win] ~= nil
@@ -79,7 +61,7 @@ function M.restore(home)
   if not same then
     return
   end
-  if sizes() ~= home.sizes then
+  if sizes.command() ~= home.sizes then
     vim.cmd(home.sizes)
   end
   for win, was in pairs(home.wins) do
@@ -100,7 +82,7 @@ end
 local function code_window()
   local best, size = nil, 0
   local before = vim.fn.win_getid(vim.fn.winnr('#'))
-  for _, win in ipairs(ordinary()) do
+  for _, win in ipairs(sizes.ordinary_windows()) do
     if vim.wo[win].diff then
       return nil -- ours would join that diff
     end
