@@ -9,6 +9,7 @@ local disk = require('acp.buffers.disk')
 local edit = require('acp.buffers.edit')
 local exact = require('acp.buffers.exact')
 local files = require('acp.buffers.files')
+local scoped = require('acp.buffers.options')
 local watch = require('acp.buffers.watch')
 
 ---Bytes above which a buffer is not handed out: it would be one line on the agent's pipe.
@@ -110,7 +111,11 @@ local function refresh(buf, path, chat)
     when_free(buf, path, chat or watch.chat_of(path) or 0)
     return false
   end
-  if not disk.reload(buf, path) then
+  local reloaded, stat = false, files.stat(path)
+  scoped.uncollected(stat and stat.size or 0, function()
+    reloaded = disk.reload(buf, path)
+  end)
+  if not reloaded then
     return false
   end
   conflict.clear(buf)
@@ -160,7 +165,7 @@ local function put(buf, text)
     ok, problem = disk.write(buf)
   end
   if not ok then
-    require('acp.buffers.options').of_buffer(buf, { modifiable = true, readonly = false }, function()
+    scoped.of_buffer(buf, { modifiable = true, readonly = false }, function()
       if api.nvim_buf_get_changedtick(buf) ~= tick then
         api.nvim_buf_call(buf, function()
           vim.cmd('silent undo')
@@ -210,12 +215,14 @@ function M.write(path, text, options)
     end
   end
   local ok, problem
-  edit.keeping(buf, function()
-    ok, problem = put(buf, text)
-    if ok and options.merged and options.merged ~= text then
-      disk.set(buf, options.merged, nil, true)
-    end
-  end, options.merged == nil)
+  scoped.uncollected(#text, function()
+    edit.keeping(buf, function()
+      ok, problem = put(buf, text)
+      if ok and options.merged and options.merged ~= text then
+        disk.set(buf, options.merged, nil, true)
+      end
+    end, options.merged == nil)
+  end)
   if not ok then
     return failed(plain_error(problem))
   end

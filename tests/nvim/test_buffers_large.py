@@ -209,3 +209,40 @@ def test_most_of_a_large_file_goes(nvim: Neovim, short_tmp: Path, how: str) -> N
     assert (got["set_lines"], got["set_text"], got["put"], got["diffed"]) == (1, 0, 0, 0)
     assert [nvim.funcs.getpos(f"'{name}")[1] for name in "abc"] == [50, 101, 600]
     assert nvim.api.win_get_cursor(0)[0] == 1099
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_garbage_collector_rests_meanwhile_and_only_then(
+    start_nvim: StartNvim, tmp_path: Path, fails: bool
+) -> None:
+    nvim = start_nvim()
+    path = tmp_path / "a.txt"
+    old = [line * 20 for line in numbered(15_000)]
+    path.write_text(joined(old))
+    nvim.command(f"edit {path}")
+    nvim.lua("return require('acp.buffers').read(...)", str(path))
+    nvim.lua(
+        """
+        local fails = ...
+        local collect = collectgarbage
+        _G.calls = {}
+        _G.collectgarbage = function(what, ...)
+          table.insert(_G.calls, what)
+          return collect(what, ...)
+        end
+        package.loaded['acp.buffers.disk'].write = fails and function() error('no') end
+          or package.loaded['acp.buffers.disk'].write
+        """,
+        fails,
+    )
+    text = joined([f"{line}!" for line in old])
+    done = nvim.lua("return { pcall(require('acp.buffers').write, ...) }", str(path), text)
+    assert done[0] is not fails
+    calls = nvim.lua("return _G.calls")
+    assert calls == ["stop", "restart"] * 2, "to look at the file, and to write it"
+    small = tmp_path / "small.txt"
+    small.write_text("small\n")
+    nvim.command(f"split {small}")
+    nvim.lua("_G.calls = {}")
+    nvim.lua("return pcall(require('acp.buffers').write, ...)", str(small), "smaller\n")
+    assert not nvim.lua("return _G.calls"), "it would only get slower"

@@ -153,6 +153,12 @@ function M.keeping(buf, run, idle)
 end
 
 ---Change the text of a buffer, as one undo step.
+---
+---In one go, although a key waits for it. In parts, between which keys are taken, it was tried: a `u` in
+---between takes back the first part only, and then `:undojoin` fails; an edit of the user's in between is
+---joined with the second part, and one `u` takes both; and a plugin that saves by itself writes half of an
+---agent's text to the disk. Language servers would read the halves, too.
+---
 ---@param buf integer modifiable
 ---@param new string[]
 ---@param join? boolean with the last undo step

@@ -46,6 +46,30 @@ function M.global(options, run)
   return ok, problem
 end
 
+---Bytes of a text from which on it pays to keep Lua's garbage collector away.
+local LARGE = 4 * 1024 * 1024
+
+local paused = false
+
+---Run without Lua's garbage collector where a text is large. Its lines are as many strings, and looking
+---through them again and again while they are made is 40 % of what a key waits for 430,000 of them. What is
+---garbage then goes later, in small steps.
+---@param size integer bytes
+---@param run fun()
+function M.uncollected(size, run)
+  if paused or size < LARGE then
+    return run()
+  end
+  paused = true
+  collectgarbage('stop')
+  local ok, problem = pcall(run)
+  collectgarbage('restart')
+  paused = false
+  if not ok then
+    error(problem, 0)
+  end
+end
+
 local events = {} ---@type table<string, string>
 
 ---Run without autocommands, but for those of one event.
