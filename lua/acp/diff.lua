@@ -273,6 +273,21 @@ function M.fits(proposal)
   return how() == 'split' or layout.fits(#proposal.sides, covered(proposal))
 end
 
+---Give the sides their colours, one after the other once they are on the screen: the files that Neovim reads
+---for a file type for the first time take as long as all else here.
+---@param view acp.DiffView
+---@param i integer of its sides
+local function colour(view, i)
+  vim.schedule(function()
+    local side = view.sides[i]
+    if not side or views[view.id] ~= view then
+      return
+    end
+    window.set_filetype(side)
+    colour(view, i + 1)
+  end)
+end
+
 ---Open a diff. The user asked for it, or rests in the chat: it takes the focus.
 ---@param proposal acp.DiffProposal
 ---@param from {win: integer, insert: boolean} where the user comes back to
@@ -314,9 +329,9 @@ function M.open(proposal, from)
   for i, side in ipairs(view.sides) do
     side.win = wins[i]
     window.dress(side, proposal.numbers)
-    window.set_filetype(side)
     if not side.own and side.syntax ~= 'diff' and own then
-      vim.bo[side.buf].tabstop = vim.bo[own].tabstop -- the same columns in both
+      side.tabstop = vim.bo[own].tabstop -- the same columns in both
+      vim.bo[side.buf].tabstop = side.tabstop
     end
     if not side.own then
       require('acp.chat.keys').attach_diff(side.buf)
@@ -331,6 +346,7 @@ function M.open(proposal, from)
       end)
     end
   end
+  colour(view, 1)
   api.nvim_set_current_win(wins[focus or 1])
   go_to_change(view, proposal.at, view.own_tab and under or 0)
   require('acp.chat').focused(chat)

@@ -271,7 +271,8 @@ def test_what_is_too_large_is_shown_as_hunks(make: MakeDesk, name: str, old: str
     assert lines[0].startswith("@@ -1")
     assert len(lines) <= 20_001
     assert max(map(len, lines)) < 10_000
-    assert made.screen.lua("return vim.bo[vim.api.nvim_win_get_buf(...)].filetype", win) == "diff"
+    filetype = "return vim.bo[vim.api.nvim_win_get_buf(...)].filetype"
+    eventually(lambda: made.screen.lua(filetype, win) == "diff")
     made.screen.keys("3")
     made.wait_answer("no")
     made.wait_closed()

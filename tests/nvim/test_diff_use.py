@@ -162,5 +162,35 @@ def test_a_proposal_has_the_colours_of_the_file_and_nothing_to_edit_with(
     code += " vim.bo.filetype, vim.b.undo_ftplugin or '', vim.bo.tabstop,"
     code += " vim.fn.synIDattr(vim.fn.synID(6, 1, 1), 'name') ~= ''"
     code += " or vim.treesitter.highlighter.active[vim.api.nvim_get_current_buf()] ~= nil } end)"
+    eventually(lambda: made.screen.lua("return vim.bo[vim.api.nvim_win_get_buf(...)].filetype", right))
     assert made.screen.lua(code, right) == ["python", "", 3 if opened else 8, True]
     assert made.screen.lua("return vim.g.diff_translations") is None
+
+
+def test_colours_come_after_the_windows_and_take_nothing_of_the_diff_away(make_desk: MakeDesk) -> None:
+    made = make_desk()
+    made.screen.lua(
+        """
+        local diff, window = require('acp.diff'), require('acp.diff.window')
+        local open, set = diff.open, window.set_filetype
+        _G.seen, _G.calls = nil, 0
+        window.set_filetype = function(...) _G.calls = _G.calls + 1 return set(...) end
+        diff.open = function(...)
+          local view = open(...)
+          _G.seen = _G.calls
+          return view
+        end
+        vim.api.nvim_create_autocmd('FileType', { pattern = 'python', command =
+          'setlocal nodiff noscrollbind foldmethod=manual nofoldenable wrap tabstop=3 relativenumber' })
+        """
+    )
+    made.go()
+    made.wait_diff()
+    wins = [win for _, win in made.windows()]
+    code = "local o = vim.wo[...] return { o.diff, o.scrollbind, o.foldmethod, o.foldenable, o.wrap }"
+    eventually(lambda: made.screen.lua("return _G.calls") == 2)
+    assert made.screen.lua("return _G.seen") == 0, "nothing of that was waited for"
+    for win in wins:
+        assert made.screen.lua(code, win) == [True, True, "diff", True, False]
+    assert made.screen.lua("return vim.wo[...].relativenumber", wins[-1]), "the rest is the user's"
+    assert made.screen.lua("return vim.bo[vim.api.nvim_win_get_buf(...)].filetype", wins[-1]) == "python"

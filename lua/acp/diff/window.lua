@@ -17,6 +17,7 @@ local set = require('acp.window').set
 ---@field lines string[] none where the buffer is the user's
 ---@field buf integer
 ---@field win integer
+---@field tabstop? integer as in the user's half
 ---@field own boolean the buffer is the user's
 ---@field before? {options: table<string, any>, cursor: integer[], mark: integer[]}
 
@@ -35,6 +36,10 @@ local touched = {
   'winfixbuf',
   'wrap',
 }
+
+-- What 'diff' sets: a file type plugin of the user's may not take that away.
+local bound =
+  { 'cursorbind', 'diff', 'foldcolumn', 'foldenable', 'foldlevel', 'foldmethod', 'scrollbind', 'wrap' }
 
 ---A language server must not take a proposal for a file.
 ---@param buf integer
@@ -99,7 +104,8 @@ end
 ---for an interpreter). Without the words of `diff` in twenty languages, which take 50 ms.
 ---@param side acp.DiffSide
 function M.set_filetype(side)
-  if side.own or side.syntax == 'none' then
+  local there = api.nvim_buf_is_loaded(side.buf) and api.nvim_win_is_valid(side.win)
+  if side.own or side.syntax == 'none' or not there or api.nvim_win_get_buf(side.win) ~= side.buf then
     return
   end
   local kind = 'diff'
@@ -110,12 +116,24 @@ function M.set_filetype(side)
     -- A file type plugin may fail (Markdown's without its parser, 0.12): then the diff has no colours.
     -- `silent!`, because an error in an autocommand cannot be caught and would ask for <Enter>.
     vim.b[side.buf].did_ftplugin = 1
-    local translations = vim.g.diff_translations
+    local translations, options = vim.g.diff_translations, {}
     vim.g.diff_translations = 0
-    api.nvim_buf_call(side.buf, function()
+    for _, name in ipairs(bound) do
+      options[name] = api.nvim_get_option_value(name, { win = side.win, scope = 'local' })
+    end
+    api.nvim_win_call(side.win, function()
       vim.cmd('silent! setlocal filetype=' .. kind)
     end)
     vim.g.diff_translations = translations
+    if not api.nvim_win_is_valid(side.win) or not api.nvim_buf_is_valid(side.buf) then
+      return
+    end
+    for name, value in pairs(options.diff and options or {}) do
+      if api.nvim_get_option_value(name, { win = side.win, scope = 'local' }) ~= value then
+        set(side.win, { [name] = value })
+      end
+    end
+    vim.bo[side.buf].tabstop = side.tabstop or vim.bo[side.buf].tabstop
     vim.bo[side.buf].modifiable = false
   end
 end

@@ -9,9 +9,11 @@ from .block import Segment
 from .look import plural
 
 #: Above so many lines, characters, or characters of one changed line, only hunks are shown. Above so many
-#: changes too: Neovim's diff mode needs 0.1 s for 1,000 of them in 20,000 lines, and 2 s for 10,000.
+#: changes too, and so many of both together: Neovim's diff mode looks through all changes for each line. It
+#: keeps a key waiting for 10 ms with 100 changes in 20,000 lines or 400 in 5,000, for 50 with 900 in 20,000.
 MAX_LINES = 20_000
 MAX_CHANGES = 1_000
+MAX_LINES_BY_CHANGES = 2_000_000
 MAX_CHARS = 4_000_000
 MAX_LINE = 20_000
 #: Lines around a change when only hunks are shown.
@@ -69,9 +71,10 @@ def bounded(lines: list[str]) -> list[str]:
 
 
 def too_large(old: str, new: str, compared: LineDiff) -> bool:
-    if max(len(compared.old), len(compared.new)) > MAX_LINES or len(old) + len(new) > MAX_CHARS:
+    lines, changes = max(len(compared.old), len(compared.new)), len(compared.changes)
+    if lines > MAX_LINES or len(old) + len(new) > MAX_CHARS:
         return True
-    if len(compared.changes) > MAX_CHANGES:
+    if changes > MAX_CHANGES or lines * changes > MAX_LINES_BY_CHANGES:
         return True
     for change in compared.changes:
         rows = (*compared.old[change.a : change.b], *compared.new[change.c : change.d])

@@ -214,6 +214,17 @@ def test_too_many_changes() -> None:
     assert bar == "proposed src/a.py edit +2500 -2500 hunks only, 5,000 lines"
 
 
+@pytest.mark.parametrize(
+    ("count", "changes", "windows"),
+    [(20_000, 100, 2), (20_000, 101, 1), (5_000, 400, 2), (5_000, 401, 1), (2_000, 1_000, 2)],
+)
+def test_lines_and_changes_that_are_many_together(count: int, changes: int, windows: int) -> None:
+    old = [f"{n}\n" for n in range(count)]
+    new = [f"x{line}" if n % 2 and n < 2 * changes else line for n, line in enumerate(old)]
+    proposal = propose(Case(PATH, [change("".join(old), "".join(new))], here("".join(old))), LOOK)
+    assert len(proposal.sides) == windows
+
+
 def test_hunks_are_safe_and_bounded() -> None:
     old = "a\n" * 30_000 + "x" * 3_000_000 + "\n"
     new = "b\x1b[2J\u202e\n" * 30_000 + "y" * 3_000_000 + "\n"
