@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.faults.full import fill, small_disk
 from tests.nvim.stub import AGENT, INIT, PROMPT, buffer, events, focus, update
 from tests.plugin import Neovim, StartNvim, eventually, kill
 
@@ -219,6 +221,24 @@ def test_a_broken_file_is_no_draft(start: Start, tmp_path: Path, content: str) -
     assert again.lines() == [""]
 
 
+def test_what_is_no_file_is_no_draft(start: Start, tmp_path: Path) -> None:
+    nvim = start()
+    nvim.command("AcpChat")
+    nvim.keys("draft")
+    leave(nvim)
+    (path,) = files(tmp_path)
+    for make in (os.mkfifo, os.mkdir):
+        path.unlink()
+        make(path)
+        (path.parent / "sessions.json").unlink(missing_ok=True)
+        os.mkfifo(path.parent / "sessions.json")
+        again = start()
+        again.command("edit acp://claude/1")
+        again.command("AcpChat")
+        assert again.lines() == [""]
+        leave(again)
+
+
 def test_a_folder_that_cannot_be_written_is_one_message(start: Start, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     nvim = start()
@@ -227,3 +247,28 @@ def test_a_folder_that_cannot_be_written_is_one_message(start: Start, tmp_path: 
     nvim.command(f"bwipeout {buffer(nvim, PROMPT)}")
     eventually(lambda: "could not be saved" in nvim.messages())
     assert events(nvim, "close")
+    nvim.command("AcpChat")
+    assert nvim.lines() == ["draft"]
+
+
+def test_a_full_disk_takes_no_draft_away(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "state/nvim/acp.nvim"
+    with small_disk(folder, 256 * 1024):
+        first = start()
+        first.command("AcpChat")
+        first.keys("draft")
+        leave(first)
+        (path,) = files(tmp_path)
+        second = start()
+        second.command("AcpChat")
+        assert second.lines() == ["draft"]
+        filler = fill(folder)
+        second.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('x'):rep(100000) })")
+        second.command(f"bwipeout! {buffer(second, PROMPT)}")
+        eventually(lambda: "could not be saved" in second.messages())
+        assert files(tmp_path) == [filler], "nothing half written"
+        second.command("AcpChat")
+        assert second.lines() == ["x" * 100000]
+        filler.unlink()
+        leave(second)
+        assert files(tmp_path) == [path]

@@ -5,7 +5,10 @@ local M = {}
 local api, uv = vim.api, vim.uv
 
 local LIMIT = 256 * 1024 -- bytes of one draft
+local LARGEST = 6 * LIMIT + 64 -- bytes of its file: JSON may take six for one
 local FILES = 50 -- the oldest go
+
+local kept = {} ---@type table<string, string> drafts that could not be written, by their files
 
 ---@return string
 local function folder()
@@ -37,12 +40,8 @@ end
 ---@param path string
 ---@return {text: string}?
 local function read(path)
-  local file = io.open(path, 'rb')
-  if not file then
-    return nil
-  end
-  local ok, draft = pcall(vim.json.decode, file:read('*a'))
-  file:close()
+  local data = require('acp.own_file').read(path, LARGEST)
+  local ok, draft = pcall(vim.json.decode, data or '')
   if not ok or type(draft) ~= 'table' or type(draft.text) ~= 'string' then
     return nil
   end
@@ -60,8 +59,12 @@ local function write(path, data)
     return false
   end
   local done = uv.fs_write(fd, data)
-  uv.fs_close(fd)
-  return done == #data and uv.fs_rename(beside, path) == true
+  local closed = uv.fs_close(fd)
+  if done == #data and closed and uv.fs_rename(beside, path) then
+    return true
+  end
+  uv.fs_unlink(beside)
+  return false
 end
 
 ---Remove the oldest drafts when there are too many.
@@ -90,7 +93,7 @@ function M.save(chat)
     return
   end
   local path = file_of(chat)
-  local earlier = read(path)
+  local earlier = read(path) or (kept[path] and { text = kept[path] })
   if earlier and not earlier.text:find(text, 1, true) then
     text = earlier.text .. '\n\n' .. text
   end
@@ -100,9 +103,13 @@ function M.save(chat)
   local data = vim.json.encode({ text = text })
   local made = pcall(vim.fn.mkdir, folder(), 'p', 448) -- 0700
   if not made or not write(path, data) then
-    require('acp.message').error('the text in the prompt could not be saved in ' .. folder())
+    kept[path] = text
+    local why = 'the text in the prompt could not be saved in ' .. folder()
+    local remedy = '; until Neovim ends :AcpChat brings it back'
+    require('acp.message').error(why .. (vim.v.exiting == vim.NIL and remedy or ''))
     return
   end
+  kept[path] = nil
   tidy()
 end
 
@@ -111,11 +118,13 @@ local watching = false
 ---A new chat gets what was not sent before. From now on drafts are kept when Neovim ends.
 ---@param chat acp.Chat
 function M.start(chat)
-  local path = any() and file_of(chat)
+  local path = (any() or next(kept)) and file_of(chat)
   local draft = path and read(path)
-  if draft then
+  local text = path and kept[path] or draft and draft.text
+  if text then
     uv.fs_unlink(path)
-    require('acp.chat.prompt').restore(chat.n, draft.text)
+    kept[path] = nil
+    require('acp.chat.prompt').restore(chat.n, text)
   end
   if watching then
     return

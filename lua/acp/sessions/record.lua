@@ -11,12 +11,10 @@ end
 ---All that is remembered and fits; nothing of a file that cannot be read, which the host complains about.
 ---@return acp.RememberedSession[]
 local function read()
-  local file = require('acp.config').get().sessions.remember and io.open(M.path(), 'rb')
-  if not file then
+  if not require('acp.config').get().sessions.remember then
     return {}
   end
-  local data = file:read(LIMIT + 1)
-  file:close()
+  local data = require('acp.own_file').read(M.path(), LIMIT + 1)
   local ok, found = pcall(vim.json.decode, data or '')
   local list = ok and type(found) == 'table' and type(found.sessions) == 'table' and found.sessions or {}
   return vim.tbl_filter(function(each)
