@@ -107,7 +107,7 @@ class Lua(Editor):
 class World:
     """One chat with the faulty agent, its user, and all that is left afterwards."""
 
-    def __init__(self, folder: Path, seed: int, version: int, *, rate: float = 0.12) -> None:
+    def __init__(self, folder: Path, seed: int, version: int, *, rate: float | None = None) -> None:
         self.rng = random.Random(seed)
         self.folder = folder
         self.workspace = folder / "home" / "ws"
@@ -119,7 +119,7 @@ class World:
         self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log")}
         self.lasting = self.rng.random() < 0.5 or version == 2
         self.version = version
-        self.plan(rate=rate, calm=False)
+        self.plan(rate=self.rng.choice([0.03, 0.1, 0.3]) if rate is None else rate, calm=False)
         self.sent: list[str] = []
         self.extra: list[str] = []
         self.allowed = False  # the user has said yes to a question about a file of theirs

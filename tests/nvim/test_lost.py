@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.nvim.stub import AGENT, INIT, TRANSCRIPT, buffer, frame, update
+from tests.nvim.stub import AGENT, INIT, TRANSCRIPT, buffer, events, frame, update
 from tests.plugin import Neovim, Screen, StartNvim, StartScreen
 
 
@@ -114,3 +114,42 @@ def test_a_float_has_a_name_in_a_statusline_for_all(start_screen: StartScreen, o
     )
     screen.wait(" acp: ")
     assert "Scratch" not in screen.text()
+
+
+QUEUE = "require('acp.chat.prompt').queue(1, ...)"
+
+
+def test_a_prompt_that_the_host_had_taken_and_not_shown_comes_back(chat: Neovim) -> None:
+    update(chat, {"state": "idle"})
+    chat.keys("one<C-s>two<C-s>three<C-s>")
+    chat.lua(QUEUE, [{"id": 2, "text": "two"}, {"id": 3, "text": "three"}], 3)
+    update(chat, {"state": "running", "queued": 2}, seen=3)
+    chat.keys("draft")
+    lose(chat)
+    assert chat.lines() == ["one", "two", "three", "draft"]
+
+
+def test_a_prompt_that_stands_in_the_transcript_does_not(chat: Neovim) -> None:
+    update(chat, {"state": "idle"})
+    chat.keys("one<C-s>two<C-s>three<C-s>")
+    chat.lua(QUEUE, [{"id": 2, "text": "two"}, {"id": 3, "text": "three"}], 3)
+    update(chat, {"state": "running", "queued": 2}, seen=3)
+    frame(chat, 1, ["❯ one", ""], kind="user")
+    chat.lua(QUEUE, [{"id": 3, "text": "three"}], 3)
+    lose(chat)
+    assert chat.lines() == ["two", "three"], "which is on its way"
+
+
+def test_a_prompt_that_came_back_or_was_dropped_comes_back_once(chat: Neovim) -> None:
+    update(chat, {"state": "running"})
+    chat.keys("one<C-s>two<C-s>three<C-s>")
+    rows = [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}, {"id": 3, "text": "three"}]
+    chat.lua(QUEUE, rows, 3)
+    chat.keys("<Esc>2[[S<Esc><CR>")
+    assert events(chat, "queued")[-1]["text"] == "", "two is dropped"
+    chat.lua(QUEUE, [rows[0], rows[2]], 4)
+    chat.lua(QUEUE, [rows[2]], 4)
+    chat.lua("require('acp.chat.prompt').restore(1, 'one', { 1 })")
+    assert chat.lines() == ["one"]
+    lose(chat)
+    assert chat.lines() == ["three", "one"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.cases.kit import ask
-from tests.nvim.stub import AGENT, INIT, events, status, update
+from tests.nvim.stub import AGENT, INIT, events, frame, status, update
 from tests.nvim.test_prompt import waiting
 from tests.nvim.trouble import Chat, ready_chat
 from tests.plugin import Neovim, Screen, StartNvim, StartScreen, eventually
@@ -128,6 +128,7 @@ def test_lines_given_with_a_prompt_come_back_as_a_mention(nvim: Neovim, tmp_path
     assert nvim.lines() == ["look", f"@{tmp_path}/a.py:2-3", "draft"]
     waiting(nvim, "look", seen=1)
     nvim.keys("[[A here<Esc><CR>")
+    frame(nvim, 1, ["❯ two", ""], kind="user")
     nvim.lua("require('acp.status').host_lost('gone')")
     assert nvim.lines()[:2] == ["look here", f"@{tmp_path}/a.py:2-3"]
 

@@ -197,6 +197,7 @@ function M.restore(n, text, ids)
   for _, id in ipairs(ids or {}) do
     text = queue.whole(n, id, text)
   end
+  queue.arrived(n, ids or {})
   walk.stop(chat)
   local now = M.text(chat)
   if now == text then

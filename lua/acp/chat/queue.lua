@@ -14,11 +14,19 @@ local M = {}
 ---@class acp.QueueState
 ---@field told acp.Queued[]
 ---@field changes {seq: integer, id: integer, change: acp.QueueChange}[] that the host has not seen yet
+---@field seen integer number of the last send or change the host has handled
+---@field going {id: integer, text: string}[] that do not wait any more, and are not in the transcript yet
 
 local states = {} ---@type table<integer, acp.QueueState>
 
 -- By chat and id: mentions of the files whose lines were given with a prompt, for when it comes back.
 local given = {} ---@type table<integer, table<integer, string>>
+
+---@param n integer chat
+---@return acp.QueueState
+local function state_of(n)
+  return states[n] or { told = {}, changes = {}, going = {}, seen = 0 }
+end
 
 ---@param text string
 ---@return boolean
@@ -65,10 +73,12 @@ end
 ---@return acp.Queued[]
 ---@return string[] texts of changes to prompts that are not there
 local function settled(n, sent)
-  local state, lost = states[n] or { told = {}, changes = {} }, {}
+  local state, lost = state_of(n), {}
   local list = vim.deepcopy(state.told)
   for _, item in ipairs(sent) do
-    table.insert(list, { id = item.seq, text = item.text })
+    if item.seq > state.seen then
+      table.insert(list, { id = item.seq, text = item.text })
+    end
   end
   for _, each in ipairs(state.changes) do
     local there = apply(list, each.id, each.change)
@@ -118,10 +128,50 @@ end
 ---@param list acp.Queued[]
 ---@param seen integer number of the last send or change the host has handled
 function M.told(n, list, seen)
+  local before = state_of(n)
   local changes = vim.tbl_filter(function(each)
     return each.seq > seen
-  end, states[n] and states[n].changes or {})
-  states[n] = { told = list, changes = changes }
+  end, before.changes)
+  local known = {} ---@type table<integer, true> ids of what waits, was dropped, or is going already
+  for _, item in ipairs(vim.list_extend(vim.list_extend({}, list), before.going)) do
+    known[item.id] = true
+  end
+  for _, each in ipairs(before.changes) do
+    known[each.id] = known[each.id] or each.change.text and blank(each.change.text)
+  end
+  local going = before.going
+  local function gone(id, text)
+    if not known[id] then
+      table.insert(going, { id = id, text = text })
+      known[id] = true
+    end
+  end
+  for _, item in ipairs(before.told) do
+    if not item.steering then
+      gone(item.id, item.text)
+    end
+  end
+  for _, item in ipairs(require('acp.status').raw(n).sent or {}) do
+    if item.seq > before.seen and item.seq <= seen then
+      gone(item.seq, item.text)
+    end
+  end
+  states[n] = { told = list, changes = changes, going = going, seen = seen }
+end
+
+---Prompts are where the user sees them: all that went out in the transcript, or these in the prompt.
+---@param n integer
+---@param ids? integer[] nil: all
+function M.arrived(n, ids)
+  local state = states[n]
+  if not state or #state.going == 0 then
+    return
+  end
+  state.going = ids
+      and vim.tbl_filter(function(item)
+        return not vim.list_contains(ids, item.id)
+      end, state.going)
+    or {}
 end
 
 ---Change a prompt that waits. It shows at once; if it has gone out meanwhile, the host gives the text back.
@@ -131,7 +181,7 @@ end
 function M.change(chat, id, change)
   local dropped = change.text ~= nil and blank(change.text)
   local seq = require('acp.status').queue_changed(chat.n, dropped)
-  states[chat.n] = states[chat.n] or { told = {}, changes = {} }
+  states[chat.n] = state_of(chat.n)
   table.insert(states[chat.n].changes, { seq = seq, id = id, change = change })
   require('acp.host').event('queued', {
     chat = chat.n,
@@ -153,7 +203,7 @@ function M.take(n, sent)
   local list, lost = settled(n, sent)
   local texts = vim.tbl_map(function(item)
     return M.whole(n, item.id, item.text)
-  end, list)
+  end, vim.list_extend(state_of(n).going, list))
   states[n], given[n] = nil, nil
   return vim.list_extend(texts, lost)
 end

@@ -272,6 +272,11 @@ local function write(t, ops)
   quietly(function()
     written = apply(t, ops)
   end)
+  for _, op in ipairs(ops) do
+    if op[1] == 'set' and op[4].kind == 'user' then
+      require('acp.chat.queue').arrived(t.chat)
+    end
+  end
   spin.poke(t.chat)
   return written
 end

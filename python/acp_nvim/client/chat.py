@@ -79,6 +79,7 @@ class Chat:
     asking: int = 0  # requests of ours under way that the user may take back
     _answered: anyio.Event = field(default_factory=anyio.Event)  # the start, or a request, is over
     _starting: bool = False
+    _turns: int = 0  # that there were when the agent was started
     _how: How = "new"  # the last start got its session
 
     def __post_init__(self) -> None:
@@ -132,6 +133,7 @@ class Chat:
             self.fail(failure)
             return
         self.wants_login = False
+        self._turns = len(self.session.turns)
         self.tell.head("ready")
         if self.session.waits:
             self.queue.go_on()
@@ -310,9 +312,8 @@ class Chat:
         self.agent = None
         if self._starting:
             return  # start() reports it
-        last = self.session.turns[-1] if self.session.turns else None
-        items = self.session.items
-        if last is not None and last.stop == "lost" and getattr(items[-1], "turn", None) is last:
+        last = self.session.turns[-1] if len(self.session.turns) > self._turns else None
+        if last is not None and last.stop == "lost":
             self.failure = failure
             self.wiring.store.apply(self.session, StateSet("lost"))
             self.queue.give_back()

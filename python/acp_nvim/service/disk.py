@@ -13,6 +13,7 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from ..session.ports import RequestError
 
@@ -126,19 +127,51 @@ def without_waiting(name: str, flags: int) -> int:
 
 def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
     temporary = path.with_name(f".acp-{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
-            file.write(data)
-            if old is not None:
-                _keep_attributes(path, file.fileno(), old)
-            file.flush()
-            os.fsync(file.fileno())
+        if not _write_unnamed(temporary, path, data, old):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with open(os.open(temporary, flags, 0o666), "wb") as file:  # noqa: PTH123 (a descriptor)
+                _fill(file, path, data, old)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _write_unnamed(temporary: Path, path: Path, data: bytes, old: os.stat_result | None) -> bool:
+    """Write a file that gets its name when it is whole: who is killed in the middle leaves nothing behind.
+
+    Returns False where that cannot be done; nothing has happened then.
+    """
+    if not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        descriptor = os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o666)
+    except OSError:  # this file system does not know it, or what is wrong will be wrong again
+        return False
+    with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
+        _fill(file, path, data, old)
+        try:
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            # With a folder's descriptor, because only then the link to the file is followed.
+            os.link(f"/proc/self/fd/{descriptor}", temporary.name, dst_dir_fd=folder)
+        except OSError:
+            return False
+        finally:
+            os.close(folder)
+    return True
+
+
+def _fill(file: BinaryIO, path: Path, data: bytes, old: os.stat_result | None) -> None:
+    file.write(data)
+    if old is not None:
+        _keep_attributes(path, file.fileno(), old)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _keep_attributes(path: Path, descriptor: int, old: os.stat_result) -> None:

@@ -7,13 +7,15 @@ import os
 import shutil
 import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.plugin import examples
+from tests.plugin import ROOT, examples
 
 from acp_nvim.service import disk
 from acp_nvim.session.ports import RequestError
@@ -197,3 +199,43 @@ def test_no_backup_no_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         disk.write_text(path, "new")
     assert path.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from acp_nvim.service import disk
+disk.os.fsync = lambda _descriptor: os.kill(os.getpid(), signal.SIGKILL)
+disk.write_text(Path(sys.argv[1]), "new" * 100000)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="this system has no files without names")
+@pytest.mark.parametrize("old", [True, False])
+def test_who_is_killed_while_writing_leaves_nothing_behind(tmp_path: Path, old: bool) -> None:
+    path = tmp_path / "a.txt"
+    if old:
+        path.write_text("old")
+    python = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=python, capture_output=True)
+    assert done.returncode == -9, done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == (["a.txt"] if old else [])
+    assert not old or path.read_text() == "old"
+
+
+@pytest.mark.parametrize("missing", ["O_TMPFILE", "link"])
+def test_a_system_without_files_without_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    def fail(*_args: object, **_keywords: object) -> None:
+        raise OSError(errno.ENOENT, "no /proc")
+
+    if missing == "link":
+        monkeypatch.setattr(os, "link", fail)
+    else:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = tmp_path / "a.txt"
+    for text in ("new", "newer"):
+        disk.write_text(path, text)
+        assert path.read_text() == text
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
