@@ -17,7 +17,7 @@ FAILS: dict[str, tuple[list[str], list[str]]] = {
             "✗ x did not start: cannot run `no-such-agent --acp`: no 'no-such-agent' in $PATH",
             "│ directory: ",
             "│ $PATH: /",
-            "│ set agents.x.command, or install no-such-agent; then :AcpRestart",
+            "│ set agents.x.command, or install no-such-agent\n  │ then :AcpRestart",
         ],
     ),
     "no such file": (

@@ -29,10 +29,9 @@ ENTRY_CELLS = 2000
 _AUTH_WORDS = ("authentication required", "auth required", "auth_required", "not logged in", "login required")
 
 _COMMAND = re.compile(r"(?<!\S):[A-Za-z]\w*(?: acp\b)?")
-#: Cells of a remedy in the narrowest chat (60 columns) beside its bar. A longer one is cut before a command:
-#: 'linebreak' would part `:` from its name.
+#: Cells of a remedy in the narrowest chat (60 columns), beside its bar.
 REMEDY_CELLS = 56
-_BEFORE_COMMAND = re.compile(r"[;,] (?=(?:then |or )?:[A-Z])")
+_BEFORE_COMMAND = re.compile(r"[;,] (?=(?:then |or )?(:[A-Z]\w*))")
 
 _REMEDIES = {
     "auth": ":AcpLogin lists the ways {agent} offers",
@@ -279,10 +278,18 @@ _ENTRY = {
 
 
 def put_remedy(body: Lines, line: str) -> None:
-    """A line that may name commands: they stand out, and none is broken by the edge of the window."""
+    """A line that may name commands: they stand out."""
     for piece in safe_lines(line):
-        for part in _BEFORE_COMMAND.split(piece) if len(piece) > REMEDY_CELLS else (piece,):
+        for part in _parted(piece):
             body.put(*_commands(part))
+
+
+def _parted(line: str) -> Sequence[str]:
+    """Begin anew before a command that would stand at the edge: 'linebreak' parts `:` from its name."""
+    for match in _BEFORE_COMMAND.finditer(line):
+        if match.start(1) < REMEDY_CELLS < match.end(1):
+            return line[: match.start()], line[match.end() :]
+    return (line,)
 
 
 def _commands(line: str) -> Sequence[Segment]:
