@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.text.diff import split
 from acp_nvim.text.merge import merge
 
-lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=8)
+lines = st.lists(
+    st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n", "a\r\n", "日e\u0301\n", "b\r"]), max_size=8
+)
 texts = st.builds(lambda rows, end: "".join(rows) + end, lines, st.sampled_from(["", "x", "y\r\n"]))
 
 
@@ -48,12 +53,16 @@ def test_one_side_alone(base: str, text: str) -> None:
 
 @given(texts, texts, texts)
 def test_no_line_of_either_side_is_lost(base: str, mine: str, theirs: str) -> None:
-    """What a side has added is there, whatever the other did."""
+    """What a side has added is there, as often as it has added it, whatever the other did."""
     merged = merge(base, mine, theirs)
     assert merged is not None
-    there = set(merged.text.splitlines())
     for side in (mine, theirs):
-        assert set(side.splitlines()) - set(base.splitlines()) <= there
+        assert bare(side) - bare(base) <= bare(merged.text)
+
+
+def bare(text: str) -> Counter[str]:
+    """The lines without their ends, and how often each is there."""
+    return Counter(line.rstrip("\r\n") for line in split(text))
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.data())

@@ -27,7 +27,18 @@ def expected(data: bytes) -> list[bytes]:
 
 
 bits = st.sampled_from(
-    [b"\n", b"\r", b"\r\n", b"a", "é".encode(), "🚀".encode(), b"\x0b\x0c\x85", "\u2028".encode()]
+    [
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"a",
+        "é".encode(),
+        "🚀".encode(),
+        b"\x0b\x0c\x85",
+        "\u2028".encode(),
+        b"\0",
+        b"\xff",
+    ]
 )
 streams = st.lists(bits, max_size=60).map(b"".join)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +105,41 @@ def test_cut_anywhere_it_is_the_same(lines: list[str], data: st.DataObject) -> N
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=8)))
     chunks = [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
     assert events(*chunks) == by_the_book(lines)
+
+
+PARTS = [
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"data",
+    b":",
+    b" ",
+    b"event:x",
+    b"id:",
+    b"\xef\xbb\xbf",
+    b"\0",
+    b"\xff\xc3",
+    "é\u2028".encode(),
+]
+
+
+@pytest.mark.req("AAP-40", "AAP-41")
+@given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join), st.lists(st.integers(0, 90), max_size=10))
+def test_any_bytes_in_any_pieces(stream: bytes, cuts: list[int]) -> None:
+    """All at once, cut anywhere, and byte by byte: the same events, and the same that is not complete."""
+    whole, cut, single = SseDecoder(), SseDecoder(), SseDecoder()
+    found = whole.decode(stream)
+    places = sorted({min(each, len(stream)) for each in cuts} | {0, len(stream)})
+    assert [event for a, b in itertools.pairwise(places) for event in cut.decode(stream[a:b])] == found
+    assert [event for byte in stream for event in single.decode(bytes([byte]))] == found
+    assert whole.pending == cut.pending == single.pending
+    small = SseDecoder(limit=20)
+    try:
+        events = [event for byte in stream for event in small.decode(bytes([byte]))]
+    except LineTooLongError:
+        return
+    assert events == found
+    assert all(len(event.data) <= 20 for event in events)
 
 
 def test_what_is_not_utf8_is_replaced_in_the_type() -> None:
