@@ -35,7 +35,7 @@ from .seen import ABLE, ALL_MEDIA_BYTES, ALL_TEXT_BYTES, TEXT_BYTES, Seen, once,
 #: Seconds that git may take; while the user types what it said is not asked for again so soon.
 GIT_SECONDS = 10.0
 GIT_AGAIN = 3.0
-#: No pager, no program of the repository's settings, no lock that another git would wait for.
+#: No pager, monitor or other diff of the settings, not into submodules, no lock another git would wait for.
 _GIT = (
     "git",
     "--no-pager",
@@ -45,6 +45,7 @@ _GIT = (
     "--no-color",
     "--no-ext-diff",
     "--no-textconv",
+    "--ignore-submodules=dirty",
 )
 _GIT_ENV = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream
 
-from acp_nvim.process.environment import MARKER, clean_environment
+from acp_nvim.process.environment import MARKER, absolute_folders, clean_environment
 from acp_nvim.process.reaper import Reaper
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
@@ -113,6 +113,7 @@ async def _run(argv: list[str], reaper: Reaper | None) -> tuple[int, bytes, byte
     """
     marker = str(uuid.uuid4())
     env = {**clean_environment(os.environ), MARKER: marker}
+    env["PATH"] = absolute_folders(env.get("PATH", os.defpath))
     if reaper is not None:
         reaper.watch(marker)
     try:

@@ -46,6 +46,14 @@ def clean_environment(base: Mapping[str, str]) -> dict[str, str]:
     return env
 
 
+def absolute_folders(path: str) -> str:
+    """A ``$PATH`` without its relative folders: in a project they would mean programs of the project.
+
+    For programs of ours that look for others by themselves, as env does.
+    """
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry.startswith("/"))
+
+
 def find_command(argv: Sequence[str], *, cwd: str, path: str) -> str:
     """Return the absolute path of the program ``argv[0]``.
 
@@ -59,7 +67,7 @@ def find_command(argv: Sequence[str], *, cwd: str, path: str) -> str:
         if reason is not None:
             raise _refused(argv, cwd, f"{program} {reason}")
         return str(program)
-    folders = [entry for entry in path.split(os.pathsep) if entry.startswith("/")]
+    folders = [entry for entry in absolute_folders(path).split(os.pathsep) if entry]
     near_miss = ""
     for folder in folders:
         program = Path(folder, name)

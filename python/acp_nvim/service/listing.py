@@ -12,6 +12,7 @@ import anyio
 from anyio import to_thread
 
 from acp_nvim.process.command import CommandProcess, start_command
+from acp_nvim.process.environment import absolute_folders
 from acp_nvim.process.spawn import LaunchError, Spawner
 from acp_nvim.text.fuzzy import Paths
 
@@ -102,7 +103,8 @@ async def fill(listing: Listing, spawner: Spawner, grown: Callable[[], None]) ->
     async def ask_git(*arguments: str) -> None:
         argv = (*_LIST, *arguments)
         try:
-            process = await start_command(spawner, argv, cwd=listing.root, env={}, errors=False)
+            env = {"PATH": absolute_folders(spawner.environment().get("PATH", os.defpath))}
+            process = await start_command(spawner, argv, cwd=listing.root, env=env, errors=False)
         except LaunchError:
             return
         started.append(process)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.process.environment import LaunchError, clean_environment, find_command
+from acp_nvim.process.environment import LaunchError, absolute_folders, clean_environment, find_command
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,13 @@ def test_a_command_that_cannot_be_run_names_command_and_reason(
     assert f"command: {argv[0]} --acp" in caught.value.details
     if command == "no-such-agent":
         assert f"$PATH: /nowhere:{bin_folder}" in caught.value.details
+
+
+@pytest.mark.parametrize(
+    "path, left", [("/a:/b", "/a:/b"), (".:/a::bin:/b:", "/a:/b"), ("", ""), (".", ""), ("./x:../y", "")]
+)
+def test_the_absolute_folders_of_a_path(path: str, left: str) -> None:
+    assert absolute_folders(path) == left
 
 
 def test_a_relative_folder_of_the_path_is_not_searched(folder: Path) -> None:

@@ -11,6 +11,7 @@ import anyio
 from anyio import to_thread
 
 from acp_nvim.process.command import start_command
+from acp_nvim.process.environment import absolute_folders
 from acp_nvim.process.spawn import LaunchError, Spawner
 
 # What Neovim was started with must not lead to another repository, nor the user's settings to other output or
@@ -47,7 +48,8 @@ class Git:
 
     async def run(self, folder: str, words: Sequence[str], *, limit: int, seconds: float) -> Said:
         """What a command of git prints, errors included. It never waits for input, and changes nothing."""
-        env = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        path = absolute_folders(self._spawner.environment().get("PATH", os.defpath))
+        env = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "PATH": path}
         try:
             process = await start_command(self._spawner, [*_GIT, *words], cwd=folder, env=env)
         except LaunchError as error:
