@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from acp_nvim.editor import Editor
+from acp_nvim.service.roots import real_path
 from acp_nvim.session.asked import PathSubject, Permission
 from acp_nvim.session.content import Change, Diff
 from acp_nvim.session.entities import Session, ToolCall
@@ -157,8 +158,8 @@ def _select(request: ShowDiff, targets: list[_Target], cwd: str) -> _Target | No
     for target in targets:
         if os.path.normpath(target.path) == os.path.normpath(wanted):
             return target
-    real = os.path.realpath(wanted)
-    return next((target for target in targets if os.path.realpath(target.path) == real), None)
+    real = real_path(wanted)
+    return next((target for target in targets if real is not None and real_path(target.path) == real), None)
 
 
 def _nothing(request: ShowDiff, targets: list[_Target], look: Look) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from acp_nvim.editor import Editor
+from acp_nvim.service.roots import real_path
 from acp_nvim.session.entities import Item, Session
 from acp_nvim.session.events import Event, InfoPatch, TurnEnded, TurnStarted
 from acp_nvim.text.sanitise import one_line
@@ -137,7 +138,7 @@ def _title(session: Session) -> str:
 def _in_folder(found: list[Used], cwd: str) -> list[Used]:
     """Those of one folder, whatever its name. Touches the disk."""
     real = os.path.realpath(cwd)
-    same = {folder for folder in {each.cwd for each in found} if os.path.realpath(folder) == real}
+    same = {folder for folder in {each.cwd for each in found} if real_path(folder) == real}
     return [each for each in found if each.cwd in same]
 
 

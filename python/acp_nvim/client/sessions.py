@@ -11,6 +11,7 @@ import anyio
 from anyio import to_thread
 
 from acp_nvim.editor import Editor
+from acp_nvim.service.roots import real_path
 from acp_nvim.session.agent import SessionList
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
@@ -189,5 +190,5 @@ def _failed(failure: Failure) -> dict[str, Any]:
 def _in_folder(found: SessionList, cwd: str) -> SessionList:
     """The sessions of one folder, whatever its name. Touches the disk."""
     real = os.path.realpath(cwd)
-    same = {folder for folder in {each.cwd for each in found.sessions} if os.path.realpath(folder) == real}
+    same = {folder for folder in {each.cwd for each in found.sessions} if real_path(folder) == real}
     return SessionList(tuple(each for each in found.sessions if each.cwd in same), found.cut)

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..session.ports import RequestError
 
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 #: Characters of a path: no system opens a longer one, and each of its folders is looked at.
 MOST_PATH = 4096
 
@@ -45,6 +46,8 @@ def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
         real = os.path.realpath(path)
     except ValueError as error:  # a NUL, or a lone surrogate
         raise RequestError(INVALID_PARAMS, "the path is not valid") from error
+    except OSError as error:  # a link that may not be read, as those in /proc of another user
+        raise RequestError(INTERNAL_ERROR, f"{path}: {error.strerror or error}") from error
     bases = [os.path.realpath(root) for root in roots]
     if not any(inside(real, base) for base in bases):
         return Place(path, real, "outside", _key(real))
@@ -53,6 +56,14 @@ def resolve(path: str, roots: Sequence[str], protected: Sequence[str]) -> Place:
     below = (*relative(said, (*roots, *bases)), *relative(real, bases), *_names_below(real, bases))
     why = "protected" if any(matches(name, protected) for name in below) else None
     return Place(path, real, why, _key(real))
+
+
+def real_path(path: str) -> str | None:
+    """A path without links and ``..``; None when that cannot be said. Touches the disk."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _key(real: str) -> str:

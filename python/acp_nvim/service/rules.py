@@ -19,7 +19,7 @@ from ..session.asked import CommandSubject, PathSubject, Permission, ToolSubject
 from ..session.content import Diff
 from ..session.entities import Session, ToolCall
 from ..session.ports import RequestError
-from .roots import inside, matches, relative, resolve
+from .roots import inside, matches, real_path, relative, resolve
 
 Action: TypeAlias = Literal["allow", "reject", "ask"]
 
@@ -179,12 +179,9 @@ def _has_command(line: str, words: tuple[str, ...]) -> bool:
 def _under(path: str, globs: Sequence[str], roots: Sequence[str], *, exact: bool) -> bool:
     """Whether a file matches below a root: by its real place; to refuse, also by the name it was given."""
     anchored = [glob if glob.startswith("/") or "/" not in glob.rstrip("/") else f"/{glob}" for glob in globs]
-    try:
-        real = os.path.realpath(path)
-    except ValueError:  # a NUL: no file can have it
-        return False
+    real = real_path(path)
     bases = [os.path.realpath(root) for root in roots]
-    names = relative(real, bases) if any(inside(real, base) for base in bases) else []
+    names = relative(real, bases) if real is not None and any(inside(real, base) for base in bases) else []
     if not exact:
         names += relative(os.path.normpath(path), (*roots, *bases))
     return any(matches(name, anchored, exact=exact) for name in names)
@@ -217,8 +214,5 @@ def _objection(
 def _within(folder: str, roots: Sequence[str]) -> bool:
     if not folder.startswith("/"):
         return False
-    try:
-        real = os.path.realpath(folder)
-    except ValueError:
-        return False
-    return any(inside(real, os.path.realpath(root)) for root in roots)
+    real = real_path(folder)
+    return real is not None and any(inside(real, os.path.realpath(root)) for root in roots)

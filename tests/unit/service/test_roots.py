@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.service.files import PROTECTED
-from acp_nvim.service.roots import MOST_PATH, inside, matches, resolve
+from acp_nvim.service.roots import MOST_PATH, inside, matches, real_path, resolve
 from acp_nvim.session.ports import RequestError
 
 
@@ -61,6 +61,36 @@ CASES = [
 def test_places(ws: Path, path: str, real: str, why: str | None) -> None:
     place = resolve(str(ws.parent / path), [str(ws)], PROTECTED)
     assert (place.real, place.why) == (str(ws.parent / real), why)
+
+
+@pytest.mark.skipif(not Path("/proc/self/root").exists(), reason="a system without /proc")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/proc/self/environ",
+        "/proc/self/root/etc/passwd",
+        "/proc/self/mem",
+        "/dev/fd/0",
+        "/dev/tty",
+        "/proc/self/cwd/../x",
+        "/dev/shm/x",
+    ],
+)
+def test_what_the_system_makes_up_is_outside(ws: Path, path: str) -> None:
+    for spelled in (path, f"{ws}/..{'/..' * 20}{path}"):
+        assert resolve(spelled, [str(ws)], ()).why == "outside"
+
+
+def test_a_link_that_may_not_be_read_is_an_answer(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> str:
+        raise PermissionError(13, "Permission denied", path)
+
+    assert real_path("/\0") is None
+    monkeypatch.setattr("os.path.realpath", refuse)  # as for /proc/1/root, but not for root
+    assert real_path("/proc/1/root") is None
+    with pytest.raises(RequestError) as caught:
+        resolve("/proc/1/root/x", [str(ws)], ())
+    assert (caught.value.code, caught.value.message) == (-32603, "/proc/1/root/x: Permission denied")
 
 
 def test_roots_may_be_links_and_many(ws: Path) -> None:
