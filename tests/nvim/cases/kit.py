@@ -29,7 +29,7 @@ WATCH = """
 _G.seen = {}
 vim.api.nvim_create_autocmd('User', {
   pattern = 'Acp*',
-  callback = function(args) table.insert(_G.seen, { args.match, args.data }) end,
+  callback = function(args) table.insert(_G.seen, { args.match, args.data or {} }) end,
 })
 """
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.fixtures import Json, MakeAgent
+from tests.agents.aap_server import AGENT, AapServer, Call, Stop, answers, text, thinking
+from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.conformance.definitions import UNSTABLE, UNSTABLE_V2, Schema
 from tests.nvim.cases.kit import Chat, Stage
 from tests.nvim.poison.looking import PICKER, Looker, settings
@@ -90,6 +93,7 @@ def test_poison_in_every_string(case: str, start_screen: StartScreen, unchecked_
     chat.wait_state("idle")
     looker.look("the start")
     chat.send()
+    chat.wait(SAID)
     questions(chat, looker)
     walk(chat, looker)
     lists(chat, looker)
@@ -113,7 +117,7 @@ def go(chat: Chat, line: int | None = None) -> None:
         chat.screen.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", line)
 
 
-def questions(chat: Chat, looker: Looker) -> None:
+def questions(chat: Chat, looker: Looker, *, least: int = 12) -> None:
     """Look at each question as it is shown, opened, filled in, answered and taken back."""
     screen, asked = chat.screen, 0
 
@@ -123,7 +127,7 @@ def questions(chat: Chat, looker: Looker) -> None:
     def fewer(than: int) -> bool:
         return count() < than
 
-    chat.wait(SAID)
+    eventually(lambda: count() >= least, message=chat.text)
     while left := count():
         asked += 1
         looker.look(f"question {asked} is shown")
@@ -143,7 +147,7 @@ def questions(chat: Chat, looker: Looker) -> None:
             screen.keys("<Esc>")
             screen.lua("require('acp').permit('cancel')")
             eventually(partial(fewer, left), message=screen.text)
-    assert asked >= 12, asked
+    assert asked >= least, asked
 
 
 def walk(chat: Chat, looker: Looker) -> None:
@@ -192,7 +196,7 @@ end
 """
 
 
-def lists(chat: Chat, looker: Looker) -> None:
+def lists(chat: Chat, looker: Looker, *, complete: bool = True) -> None:
     """Look at all lists and pickers, and at what commands complete."""
     screen = chat.screen
     for command in COMMANDS:
@@ -205,19 +209,12 @@ def lists(chat: Chat, looker: Looker) -> None:
         screen.keys("<CR>" if command == "AcpSessions" else "<Esc>")
         rest(chat)
         screen.lua(TIDY)
-    for line in (
-        "AcpOptions ",
-        "AcpChat ",
-        "AcpSessions ",
-        "AcpLogin ",
-        "AcpPermit ",
-        "AcpDiff ",
-        "AcpTrace x ",
-    ):
+    for line in COMPLETED:
         looker.texts(f":{line}<Tab>", screen.lua("return vim.fn.getcompletion(..., 'cmdline')", line))
-    looker.texts(
-        "commands", flat(screen.lua("return require('acp.chat.complete').commands_for(..., '')", chat.n))
-    )
+    if not complete:
+        return
+    offered = screen.lua("return require('acp.chat.complete').commands_for(..., '')", chat.n)
+    looker.texts("commands", flat(offered))
     chat.focus()
     screen.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '' })")
     screen.keys("<Esc>i")
@@ -230,11 +227,9 @@ def lists(chat: Chat, looker: Looker) -> None:
     rest(chat)
     looker.look("a command is taken")
     screen.keys("dd")
-    screen.command("checkhealth acp")
-    looker.look("health")
-    screen.lua(TIDY)
 
 
+COMPLETED = ("AcpOptions ", "AcpSessions ", "AcpLogin ", "AcpPermit ", "AcpDiff ", "AcpTrace x ")
 COMMANDS = (
     "AcpOptions",
     "AcpOptions nothing",
@@ -285,3 +280,67 @@ def ends(chat: Chat, looker: Looker) -> None:
         looker.look("a message in the trace")
         screen.keys("q")
         rest(chat)
+
+
+def has_ended(chat: Chat, count: int) -> bool:
+    return len(chat.events("AcpTurnEnd")) == count
+
+
+def helper() -> Json:
+    """An agent of a server, with poison in all that the server says of it."""
+    fields = {"query": {"type": "string", "title": POISON, "description": POISON}}
+    shape = {"type": "object", "title": POISON, "properties": {POISON: {"type": "string"}, **fields}}
+    named = {"title": f"title {POISON}", "description": f"description {POISON}"}
+    return {
+        **AGENT,
+        **named,
+        "name": f"name {POISON}",
+        "version": f"version {POISON}",
+        "tools": [
+            {"name": "search", **named, "parameters": shape},
+            {"name": f"tool {POISON}", **named, "parameters": shape},
+        ],
+        "options": [
+            {"type": kind, "name": f"{kind} {POISON}", **named, "options": [POISON, "b"], "default": POISON}
+            for kind in ("select", "text", "secret", f"kind {POISON}")
+        ],
+    }
+
+
+def test_poison_in_every_string_of_a_server(start_screen: StartScreen) -> None:
+    calls = [
+        Call("s1", "search", {"query": POISON, POISON: POISON, "path": f"/{POISON}"}),
+        Call(f"t2 {POISON}", f"tool {POISON}", {"command": POISON}),
+    ]
+    script: list[Any] = [
+        [thinking(POISON, POISON), text(POISON, f"```{POISON}\n", POISON), *calls],
+        [text(SAID), Stop(f"why {POISON}")],
+    ]
+    refuse = json.dumps({"error": POISON, "message": POISON, "detail": POISON}).encode()
+    tools = {"search": lambda _: POISON, f"tool {POISON}": lambda _: POISON}
+    with AapServer(script, agents=[helper()], tools=tools) as server:
+        screen = start_screen(size=(150, 45), init=settings())
+        looker = Looker(screen)
+        remote = {"protocol": "aap", "url": server.url}
+        screen.setup({"agents": {"x": remote}, "default_agent": "x", "permission": {"open": "never"}})
+        screen.command("AcpChat x")
+        screen.leave_insert()
+        chat = Chat(screen, ScriptedAgent(Path(), Path()), 1, "")
+        chat.wait_state("idle")
+        looker.look("the start")
+        chat.send()
+        questions(chat, looker, least=1)
+        eventually(lambda: chat.events("AcpTurnEnd"), message=chat.text)
+        walk(chat, looker)
+        for what in ("POST turns", "GET sessions", "GET meta"):
+            server.fail(what, *[answers(400, refuse, retry_after="7")] * 2)
+        chat.send("again")
+        eventually(lambda: len(chat.events("AcpTurnEnd")) == 2, message=chat.text)
+        looker.look("an error")
+        lists(chat, looker, complete=False)
+        server.fail("POST turns", answers(500, POISON.encode(), "text/html"), answers(400, b"{" + refuse))
+        for count in (3, 4):
+            chat.send("once more")
+            eventually(partial(has_ended, chat, count), message=chat.text)
+            looker.look("an error that is no JSON")
+        looker.assert_harmless()
