@@ -16,7 +16,7 @@ from tests.unit.view.helpers import CWD, HOME, Chat, edit
 
 from acp_nvim.editor import valid
 from acp_nvim.session.asked import Permission, PermissionOption
-from acp_nvim.session.content import Block, Location, TerminalRef, UnknownContent
+from acp_nvim.session.content import Block, Change, Diff, Location, TerminalRef, UnknownContent
 from acp_nvim.session.elicitation import ACCEPT, DECLINE, Elicitation, Form, FormChoice, FormField
 from acp_nvim.session.entities import Cost, Failure, Note, Plan, PlanEntry, ToolCall, Usage
 from acp_nvim.session.events import (
@@ -84,7 +84,57 @@ PATHS = st.sampled_from(
     [f"{CWD}/a.py", f"{CWD}/src/b\n.py", "/etc/\x1b[m", "relative", "", "/" + "d/" * 60 + "e"]
 )
 NUMBERS = st.sampled_from([-1, 0, 7, 84_000, 2**63, 2**64, 10**400, -(10**400)])
+PATCH_LINES = [
+    "diff --git a/x b/x",
+    "--- a/x",
+    "+++ b/x\ty",
+    "@@ -1,2 +1,9 @@ f",
+    "-old",
+    "+new\r",
+    " same",
+    "\\ No",
+]
+PATCH_LINES += ["", "@@", "rename from \x1b", "Binary files differ", "@@ -0,0 +1 @@", "+" + "x" * 3000]
+PATCHES = st.lists(st.sampled_from(PATCH_LINES), max_size=8).map("\n".join)
+#: What agents put into the raw input and output of tools, and what they might.
+KEYS = [
+    "command",
+    "cmd",
+    "cwd",
+    "path",
+    "file_path",
+    "pattern",
+    "query",
+    "url",
+    "plan",
+    "args",
+    "limit",
+    "type",
+]
+KEYS += [
+    "output",
+    "stdout",
+    "stderr",
+    "error",
+    "message",
+    "exit",
+    "exit_code",
+    "code",
+    "metadata",
+    "exitStatus",
+]
+KEYS += ["matches", "count", "text", "content", "description", "time", "data"]
+RAW: Any = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=8,
+)
 CONTENT: Any = st.one_of(
+    st.builds(
+        lambda path, patch: lambda: Diff((Change("modify", path),), patch_format="git_patch", patch=patch),
+        PATHS,
+        PATCHES,
+    ),
     st.builds(lambda text: lambda: Block.of_text(text), TEXT),
     st.builds(lambda path, old, new: lambda: edit(path, old, new), PATHS, st.none() | TEXT, TEXT),
     st.just(lambda: TerminalRef("x1")),
@@ -143,8 +193,9 @@ EVENTS: Any = st.one_of(
         kind=MAYBE | KINDS,
         status=MAYBE | STATUSES,
         locations=MAYBE | st.lists(st.builds(Location, PATHS, st.none() | st.integers(0, 2**32)), max_size=2),
-        raw_input=MAYBE | st.fixed_dictionaries({"command": TEXT}) | TEXT,
-        raw_output=MAYBE | st.fixed_dictionaries({"output": TEXT, "exit_code": st.integers(-1, 300)}) | TEXT,
+        raw_input=MAYBE | RAW,
+        raw_output=MAYBE | RAW,
+        meta=MAYBE | st.dictionaries(TEXT, RAW, max_size=2),
     ),
     made(lambda id_, content: ToolAppend(id_, content()), CALLS, CONTENT),
     made(TerminalPatch, st.just("x1"), command=MAYBE | TEXT, exit=MAYBE | st.builds(Exit, st.integers(0, 3))),
@@ -169,7 +220,7 @@ EVENTS: Any = st.one_of(
     made(
         TurnEnded,
         st.sampled_from(["end_turn", "cancelled", "error", "refusal", "odd", None]),
-        st.none() | st.builds(Failure, TEXT),
+        st.none() | st.builds(Failure, TEXT, data=RAW, remedy=st.none() | TEXT),
     ),
 )
 STREAMS = st.lists(
@@ -232,7 +283,7 @@ def test_whatever_shows_a_session_can_show_any(stream: list[Make]) -> None:
     for item in chat.session.items:
         details = details_of(item, look)
         assert_safe(details)
-        assert all(len(line.encode()) <= LINE_BYTES for line in details)
+        assert all(len(line.encode()) <= LINE_BYTES + 8 for line in details)  # indented
         assert_safe(markdown.item(item).split("\n"))
         if isinstance(item, ToolCall):
             place_of(item, CWD)
@@ -241,7 +292,7 @@ def test_whatever_shows_a_session_can_show_any(stream: list[Make]) -> None:
         question = describe(permission, call, chat.session, UNICODE, "", HOME)
         assert_safe([words(permission, chat.session), question.title, question.prompt, question.what])
         assert_safe(question.lines)
-        assert all(len(line.encode()) <= LINE_BYTES for line in question.lines)
+        assert all(len(line.encode()) <= LINE_BYTES + 8 for line in question.lines)
         sent(question.payload(1))
 
 
