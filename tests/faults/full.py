@@ -43,6 +43,17 @@ def small_disk(folder: Path, size: int = LIMIT) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A disk of ``small_disk`` that may not be written, whoever asks."""
+    remount = ["mount", "-o", "remount,ro", str(folder)]
+    subprocess.run(remount, check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([*remount[:2], "remount,rw", str(folder)], check=True)
+
+
 def fill(folder: Path) -> Path:
     """Take all room that is left on a disk; returns the file that has it."""
     path = folder / "filler"

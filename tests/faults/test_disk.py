@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.faults.full import LIMIT, fill, limited, small_disk
+from tests.faults.full import LIMIT, fill, limited, read_only, small_disk
 from tests.unit.service.helpers import Place
 
 from acp_nvim.client import trace_file
@@ -160,6 +160,22 @@ def _folder(path: Path) -> None:
 def _linked(path: Path) -> None:
     os.mkfifo(path.with_suffix(".x"))
     path.symlink_to(path.with_suffix(".x"))
+
+
+@pytest.mark.anyio
+async def test_a_disk_that_may_not_be_written(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "d") as folder:
+        path = folder / "a.txt"
+        disk.write_text(path, "old")
+        await written(folder, "first")
+        before = names(folder)
+        with read_only(folder):
+            for name in ("a.txt", "new.txt", "sub/new.txt"):
+                with pytest.raises(RequestError):
+                    disk.write_text(folder / name, "new")
+            assert _put(str(path), "new")
+            assert await written(folder, "second", complains=True) == (["first"], ["s0"])
+        assert (disk.read_text(path), names(folder)) == ("old", before)
 
 
 WRONG: dict[str, Callable[[Path], object]] = {

@@ -9,11 +9,13 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Seconds to wait for another Neovim that writes the file.
 PATIENCE = 2.0
+#: Seconds after which nobody is still writing a file.
+ABANDONED = 3600.0
 
 
 @contextmanager
@@ -52,7 +54,14 @@ def read_whole(path: Path, most: int) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by one that is the user's alone (0600). Raises OSError."""
+    """Replace a file by one that is the user's alone (0600). Raises OSError.
+
+    What a process that was killed in the middle has left goes by and by.
+    """
+    for left in path.parent.glob(f"{path.name}?*"):
+        with suppress(OSError):
+            if time.time() - left.lstat().st_mtime > ABANDONED:
+                left.unlink()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:

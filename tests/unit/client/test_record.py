@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -146,3 +148,14 @@ async def test_what_json_cannot_hold_is_a_complaint(tmp_path: Path) -> None:
         here.record.keep(used("a", title="\ud800"))
     assert len(here.complaints) == 1
     assert msgspec.json.encode(used("b"))
+
+
+async def test_what_a_killed_writer_left_goes(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.json"
+    for name, age in (("sessions.jsonab12cd_x", 7200.0), ("sessions.jsonnew", 1.0), ("other", 7200.0)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    async with neovims(path) as [here]:
+        here.record.keep(used("a"))
+    left = sorted(each.name for each in await anyio.to_thread.run_sync(lambda: list(tmp_path.iterdir())))
+    assert left == ["other", "sessions.json", "sessions.jsonnew", "sessions.lock"]
