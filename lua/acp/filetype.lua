@@ -2,6 +2,10 @@
 --- starting treesitter without a parser does: the buffer is shown all the same, and it is told once.
 local M = {}
 
+---The buffer whose filetype is being set: what happens meanwhile is the configuration's doing.
+---@type integer?
+M.setting = nil
+
 local FAILED = 'a FileType autocommand fails for %s; leave it out there: :checkhealth acp'
 
 ---@param buf integer
@@ -9,9 +13,11 @@ local FAILED = 'a FileType autocommand fails for %s; leave it out there: :checkh
 function M.set(buf, filetype)
   local before = vim.v.errmsg
   vim.v.errmsg = ''
+  M.setting = buf
   vim.api.nvim_buf_call(buf, function()
     vim.cmd('silent! setlocal filetype=' .. filetype) -- pcall() would not do: the error comes after it, too
   end)
+  M.setting = nil
   local problem = vim.v.errmsg
   vim.v.errmsg = before
   if problem ~= '' then

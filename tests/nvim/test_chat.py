@@ -214,7 +214,10 @@ end })"""
 
 
 def test_the_first_command_does_only_what_its_screen_needs(start_nvim: StartNvim) -> None:
-    """What may take long comes once the windows are drawn, or not at all."""
+    """What may take long comes once the windows are drawn, or not at all.
+
+    But the filetype of the prompt: Insert mode begins there at once, and completion plugins look for it then.
+    """
     nvim = start_nvim(init=INIT + AGENT)
     hashed, version, filetypes = nvim.lua("""
         local hashed, sha256 = 0, vim.fn.sha256
@@ -224,8 +227,9 @@ def test_the_first_command_does_only_what_its_screen_needs(start_nvim: StartNvim
           return vim.bo[vim.api.nvim_win_get_buf(win)].filetype
         end, vim.api.nvim_list_wins()) }
     """)
-    assert (hashed, version, filetypes) == (0, False, ["", "", ""])
-    eventually(lambda: nvim.lua("return vim.bo.filetype") == "acp-prompt")
+    assert (hashed, version, filetypes) == (0, False, ["", "", "acp-prompt"])
+    transcript = buffer(nvim, TRANSCRIPT)
+    eventually(lambda: nvim.api.get_option_value("filetype", {"buf": transcript}) == "acp-chat")
 
 
 def test_keymaps_can_be_changed_and_left_out(start_nvim: StartNvim) -> None:

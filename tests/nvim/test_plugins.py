@@ -164,6 +164,42 @@ def test_a_statusline_of_the_user(start_nvim: StartNvim) -> None:
     assert nvim.lua("return require('acp').status().pending_all") == 2
 
 
+WINBARS = """
+_G.bars = function(value)
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    vim.api.nvim_set_option_value('winbar', value, { win = win, scope = 'local' })
+  end
+end
+_G.bar_of = function(name)
+  return vim.wo[vim.fn.bufwinid(vim.fn.bufnr(name == '' and 1 or name))].winbar
+end
+"""
+
+
+def test_a_plugin_that_sets_winbars_leaves_the_state_of_the_chat(start_nvim: StartNvim) -> None:
+    """As lualine does with its sections for winbars, in each window and from any."""
+    nvim = start(start_nvim, WINBARS)
+    ours = nvim.lua("return _G.bar_of(...)", TRANSCRIPT)
+    assert "acp.chat.winbar" in ours
+    for value in ("theirs", ""):
+        nvim.lua("_G.bars(...)", value)
+        assert nvim.lua("return _G.bar_of(...)", TRANSCRIPT) == ours
+        assert nvim.lua("return _G.bar_of('')") == value
+    nvim.command("AcpChat!")  # the same windows show another chat
+    nvim.lua("_G.bars('theirs')")
+    assert nvim.lua("return _G.bar_of(...)", "acp://claude/2") == ours
+
+
+def test_a_winbar_of_the_users_ftplugin_stays(start_nvim: StartNvim) -> None:
+    own = """
+    vim.api.nvim_create_autocmd('FileType', { pattern = 'acp-chat', command = 'setlocal winbar=own' })
+    """
+    nvim = start(start_nvim, WINBARS + own)
+    eventually(lambda: nvim.lua("return _G.bar_of(...)", TRANSCRIPT) == "own")
+    update(nvim, {"state": "running"})
+    assert nvim.lua("return _G.bar_of(...)", TRANSCRIPT) == "own"
+
+
 RENDERER = """
 vim.opt.rtp:append(vim.fn.fnamemodify(vim.v.progpath, ':h:h') .. '/lib/nvim')
 _G.there = #vim.api.nvim_get_runtime_file('parser/markdown.so', true) > 0

@@ -32,7 +32,7 @@ local both = {
 local kinds = {
   transcript = {
     winhighlight = 'Folded:AcpFolded',
-    winbar = "%{%v:lua.require'acp.chat.winbar'.current()%}",
+    winbar = require('acp.chat.bars').winbar,
     statusline = "%{%v:lua.require'acp.chat.winbar'.title()%}",
   },
   prompt = {
@@ -51,6 +51,7 @@ local function dress(win, kind, chat)
   set(win, kinds[kind])
   vim.w[win].acp_pair, vim.w[win].acp_kind = chat.n, kind
   if kind == 'transcript' then
+    require('acp.chat.bars').keep()
     require('acp.chat.fold').setup_window(win)
   end
 end
