@@ -96,11 +96,11 @@ def test_a_rejection_with_a_reason(start_screen: StartScreen, reason: str | None
             chat.screen.command("AcpPermit 2")
         else:
             chat.screen.command("AcpPermit 1")
-            chat.sees("why not", "1 of 1")
+            chat.sees("why not", "1 of 1", "x needs an answer")
             chat.screen.keys(reason)
             chat.sees(reason)
             chat.screen.keys("<CR>")
-            chat.sees(f"why not: {reason}")
+            chat.sees(f"why not: {reason}", "2  Say nothing")
             sends(chat)
         chat.until("I see.", "── done", "rejected by you")
         (message,) = server.turns[1]["messages"]

@@ -231,7 +231,8 @@ function M.review(question, act)
   local wrong = M.first_wrong(question)
   local send = wrong and 'Change what is wrong' or 'Send'
   table.insert(rows, { lines = { send }, number = true, guard = true, run = act.send })
-  table.insert(rows, { lines = { 'Decline' }, number = true, guard = true, run = act.decline })
+  local decline = message.plain(question.options[#question.options].name)
+  table.insert(rows, { lines = { decline }, number = true, guard = true, run = act.decline })
   return {
     title = message.plain(question.title),
     lines = lines,

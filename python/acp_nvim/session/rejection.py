@@ -26,7 +26,9 @@ async def reason(session: Session, questions: Questions, tool: str) -> str | Non
     field = FormField("reason", "text", "why not")
     title = f"why is {tool} rejected? The agent is told."
     # In a row of its own: the call's own row goes on saying that it was rejected.
-    question = Permission("", [SEND, PLAIN], title, subject=Elicitation(title, Form((field,))))
+    question = Permission(
+        "", [SEND, PLAIN], title, subject=Elicitation(title, Form((field,))), asked_by="client"
+    )
     reply = await questions.elicit(session, question)
     said = (reply.content or {}).get("reason")
     return said.strip() or None if isinstance(said, str) else None

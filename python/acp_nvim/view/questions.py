@@ -42,6 +42,8 @@ def describe(
         return question
     if isinstance(permission.subject, Elicitation):
         does, short = elicitation.action(permission.subject)
+        if permission.asked_by == "client":
+            does = "needs an answer"  # the agent has asked nothing
         question.form = elicitation.for_lua(permission.subject)
     else:
         does, short = action(kind, permission, call, look)
