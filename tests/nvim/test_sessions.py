@@ -7,7 +7,7 @@ from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.cases.kit import END, ask, update
 from tests.nvim.sessions_kit import ALL, HISTORY, Desk, able, ago, entry, sessions
 from tests.nvim.trouble import starts
-from tests.plugin import StartScreen, eventually
+from tests.plugin import StartNvim, StartScreen, eventually
 
 
 @pytest.mark.req("V1-53", "V1-54", "V1-55", "V1-56")
@@ -275,3 +275,16 @@ def test_a_key_that_no_agent_of_the_list_knows_is_not_offered(
     desk.screen.command("AcpSessions")
     desk.shows("One")
     desk.screen.wait("<CR> opens  a all folders  g? keys")
+
+
+def test_who_waits_is_said_whole_on_a_small_screen(start_nvim: StartNvim) -> None:
+    nvim = start_nvim()
+    rows = nvim.lua(
+        """
+        local entry = { agent = 'demo', state = 'waiting', pending = 1, cwd = '/tmp/some/project' }
+        entry.title = ('a title that is long '):rep(5)
+        return require('acp.sessions.rows').draw({ entry }, 70, 0)
+        """
+    )
+    assert rows[0]["text"].endswith("  waiting for you")
+    assert len(rows[0]["text"]) <= 70

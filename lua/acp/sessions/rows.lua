@@ -268,7 +268,7 @@ end
 ---@return acp.Row[]
 function M.draw(entries, width, now)
   local message, cells = require('acp.message'), vim.fn.strdisplaywidth
-  local columns, widest = {}, { 0, 0, 0, 0 }
+  local columns, widest, word_width = {}, { 0, 0, 0, 0 }, 0
   for i, entry in ipairs(entries) do
     local busy = entry.state == 'running' or entry.state == 'waiting' or entry.state == 'starting'
     columns[i] = {
@@ -277,11 +277,14 @@ function M.draw(entries, width, now)
       M.ago(busy and (entry.time or now) or entry.time, now),
       message.plain(vim.fn.fnamemodify(entry.cwd, ':~')),
     }
+    local word = word_of(entry)
+    word_width = math.max(word_width, word ~= '' and cells(word) + 2 or 0)
     for c, text in ipairs(columns[i]) do
       widest[c] = math.max(widest[c], cells(text))
     end
   end
-  local room = math.max(width - 2 - widest[2] - widest[3] - widest[4] - 6, 24)
+  -- The window does not wrap: a title gives way to the word for who waits.
+  local room = math.max(width - 2 - widest[2] - widest[3] - widest[4] - 6 - word_width, 16)
   widest[1] = math.min(widest[1], room)
   local function pad(text, column)
     local gap = widest[column] > 0 and 2 or 0 -- a column without a text takes no room
