@@ -266,6 +266,7 @@ function M.cancelled(chat, queue)
   end
   if queue then
     entry.queued = 0
+    require('acp.chat.queue').emptied(chat)
   end
   touch(chat)
 end

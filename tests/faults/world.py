@@ -307,8 +307,11 @@ async def live(folder: Path, seed: int, version: int, **options: Any) -> list[st
     async with world(folder, seed, version, **options) as made:
         with anyio.move_on_after(PATIENCE) as scope:
             await made.act()
-            await made.come_to_rest()
-            await made.recover()
+            if made.rng.random() < 0.8:
+                await made.come_to_rest()
+                await made.recover()
+            else:  # the user closes the chat in the middle of it, and with it the transcript
+                made.sent.clear()
             await made.close()
         if scope.cancelled_caught:
             made.extra.append(f"hangs after {time.monotonic() - started:.0f} s")

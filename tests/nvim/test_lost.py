@@ -153,3 +153,15 @@ def test_a_prompt_that_came_back_or_was_dropped_comes_back_once(chat: Neovim) ->
     assert chat.lines() == ["one"]
     lose(chat)
     assert chat.lines() == ["three", "one"]
+
+
+def test_a_queue_the_user_has_emptied_does_not_come_back(chat: Neovim) -> None:
+    update(chat, {"state": "running"})
+    chat.keys("one<C-s>two<C-s>draft")
+    chat.lua(QUEUE, [{"id": 1, "text": "one"}, {"id": 2, "text": "two"}], 2)
+    update(chat, {"queued": 2}, seen=2)
+    chat.leave_insert()
+    chat.command("AcpCancel!")
+    chat.lua(QUEUE, [], 2)
+    lose(chat)
+    assert chat.lines() == ["draft"]

@@ -14,6 +14,7 @@ local M = {}
 ---@class acp.QueueState
 ---@field told acp.Queued[]
 ---@field changes {seq: integer, id: integer, change: acp.QueueChange}[] that the host has not seen yet
+---@field dropped table<integer, true> ids of those the user has taken out of the queue all at once
 ---@field seen integer number of the last send or change the host has handled
 ---@field going {id: integer, text: string}[] that do not wait any more, and are not in the transcript yet
 
@@ -25,7 +26,7 @@ local given = {} ---@type table<integer, table<integer, string>>
 ---@param n integer chat
 ---@return acp.QueueState
 local function state_of(n)
-  return states[n] or { told = {}, changes = {}, going = {}, seen = 0 }
+  return states[n] or { told = {}, changes = {}, going = {}, dropped = {}, seen = 0 }
 end
 
 ---@param text string
@@ -136,6 +137,9 @@ function M.told(n, list, seen)
   for _, item in ipairs(vim.list_extend(vim.list_extend({}, list), before.going)) do
     known[item.id] = true
   end
+  for id in pairs(before.dropped) do
+    known[id] = true
+  end
   for _, each in ipairs(before.changes) do
     known[each.id] = known[each.id] or each.change.text and blank(each.change.text)
   end
@@ -156,7 +160,20 @@ function M.told(n, list, seen)
       gone(item.seq, item.text)
     end
   end
-  states[n] = { told = list, changes = changes, going = going, seen = seen }
+  states[n] = { told = list, changes = changes, going = going, dropped = before.dropped, seen = seen }
+end
+
+---The user wants nothing of the queue any more.
+---@param n integer
+function M.emptied(n)
+  local state = state_of(n)
+  states[n] = state
+  for _, item in ipairs(state.told) do
+    state.dropped[item.id] = true
+  end
+  for _, item in ipairs(require('acp.status').raw(n).sent or {}) do
+    state.dropped[item.seq] = true
+  end
 end
 
 ---Prompts are where the user sees them: all that went out in the transcript, or these in the prompt.
