@@ -125,7 +125,7 @@ def test_look(tmp_path: Path) -> None:
         "src": "a folder",
         ".": "a folder",
         "bin": "binary",
-        "big": "10 MB",
+        "big": "4 MB",
         "fifo": "not a regular file",
         "../ws-evil/secret.txt": "outside the project",
         "link.txt": "outside the project",
