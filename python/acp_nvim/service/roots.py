@@ -163,6 +163,7 @@ def _of_set(part: str) -> str:
     inside = part[1:-1]
     negated = inside[0] in "!^"
     words = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
+    words = re.sub("-{2,}", lambda found: r"\-" * len(found[0]), words)  # no range, for Python not either
     made = f"(?!/)[{'^' if negated else ''}{words}]"
     try:
         re.compile(made)

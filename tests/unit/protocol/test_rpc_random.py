@@ -102,8 +102,10 @@ def wanted(lines: list[bytes]) -> Counter[str]:
             message = json.loads(line)
         except ValueError:
             continue
-        if not isinstance(message, dict) or not isinstance(message.get("method"), str) or "id" not in message:
+        if not isinstance(message, dict) or not {"id", "method"} <= message.keys():
             continue
+        if not isinstance(message["method"], str) and "jsonrpc" not in message:
+            continue  # a log line; with it, it is a request that is refused
         if isinstance(message["id"], str | int) and not isinstance(message["id"], bool):
             found[told(message["id"])] += 1
     return found

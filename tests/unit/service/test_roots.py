@@ -149,6 +149,7 @@ def test_the_same_folder_under_another_name(ws: Path) -> None:
         ("x[z-a]", "x[z-a]", True),
         ("a&", "[a&&b]&", True),
         ("a/b", "a[!x]b", False),
+        ("a-", "[--a]-", True),
         ("a/b", "a[+-9]b", False),
         ("x/a/y/b", "a/**/b", True),
         ("aXb/cXb", "a*b", False),
