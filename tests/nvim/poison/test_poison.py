@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -155,13 +156,14 @@ def walk(chat: Chat, looker: Looker) -> None:
     screen = chat.screen
     looker.look("the transcript")
     screen.command("AcpFollow on")
-    kinds: set[str] = set()
+    kinds: set[tuple[bool, str]] = set()
     for number, line in enumerate(screen.lines(chat.buf), 1):
-        kind = line[:6] if line.startswith(" ") else line[:8]
-        if kind in kinds or not line.strip():
+        body = line.startswith(" ")
+        kind = " ".join(re.findall(r"[a-z]{3,}|[@+-]|<U", line)[:1]) if body else line[2:8]
+        if (body, kind) in kinds or not line.strip():
             continue
-        kinds.add(kind)
-        for keys in ("K", "<CR>") if line.startswith(" ") else ("K", "<CR>", "gf", "gx"):
+        kinds.add((body, kind))
+        for keys in ("K", "<CR>") if body else ("K", "<CR>", "gf", "gx"):
             go(chat, number)
             screen.keys(keys)
             rest(chat)
