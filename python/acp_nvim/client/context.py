@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import msgspec
 from anyio import current_time, to_thread
 
 from acp_nvim.editor import Editor, NvimError
-from acp_nvim.process.capture import capture
+from acp_nvim.process.capture import Captured, capture
 from acp_nvim.process.environment import LaunchError
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import disk
@@ -48,6 +48,9 @@ _GIT = (
     "--ignore-submodules=dirty",
 )
 _GIT_ENV = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+#: The filters of all settings, each with whose they are. Those of the user's own are left to work.
+_FILTERS = ("git", "config", "--show-scope", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
+_FILTER_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -178,13 +181,14 @@ class Sources:
             return before[1]
         told: dict[str, Any]
         try:
-            made = await capture(
-                self._spawner, [*_GIT, "HEAD"], cwd=cwd, limit=TEXT_BYTES, seconds=GIT_SECONDS, env=_GIT_ENV
-            )
+            named = await self._git(_FILTERS, cwd, _FILTER_BYTES)
+            made = named
+            if named.code is not None:
+                made = await self._git([*_GIT, "HEAD"], cwd, TEXT_BYTES, _unfiltered(named.output))
         except LaunchError:
             told = {"none": "git is not installed"}
         else:
-            if made.code is None and not made.cut:
+            if named.code is None or (made.code is None and not made.cut):
                 told = {"none": "git takes too long"}
             elif made.code:
                 told = {"none": "no git history here"}
@@ -195,6 +199,12 @@ class Sources:
                 told = {"text": text, "bytes": len(made.output), "cut": made.cut, "name": "git diff HEAD"}
         self._diffs = {cwd: (current_time(), told)}
         return told
+
+    async def _git(
+        self, argv: Sequence[str], cwd: str, limit: int, env: Mapping[str, str] | None = None
+    ) -> Captured:
+        more = {**_GIT_ENV, **(env or {})}
+        return await capture(self._spawner, argv, cwd=cwd, limit=limit, seconds=GIT_SECONDS, env=more)
 
     # -- what is sent
 
@@ -280,3 +290,17 @@ def _absolute(path: str, cwd: str) -> str | None:
     except UnicodeEncodeError:
         return None
     return made
+
+
+def _unfiltered(said: bytes) -> dict[str, str]:
+    """The variables that switch off the filters of a repository's own settings, out of what git says of them.
+
+    Its filters are programs: whoever hands out a folder with a .git in it would have them run.
+    """
+    rows = [line.partition("\t") for line in said.decode("utf-8", "surrogateescape").splitlines()]
+    names = [name for scope, _, name in rows if scope in ("local", "worktree")]
+    pairs = [(name, "") for name in names]
+    pairs += [(f"{name.rpartition('.')[0]}.required", "false") for name in names]
+    settings = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(pairs)}
+    settings |= {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(pairs)}
+    return {**settings, "GIT_CONFIG_COUNT": str(len(pairs))} if pairs else {}

@@ -292,6 +292,11 @@ async def test_the_difference_to_the_last_commit(tmp_path: Path) -> None:
         # A pager, a driver or a program of the repository is not run.
         git("config", "diff.external", f"touch {tmp_path}/ran")
         git("config", "core.fsmonitor", f"touch {tmp_path}/ran")
+        git("config", "filter.a=b c.clean", f"touch {tmp_path}/ran")
+        git("config", "filter.other.process", f"touch {tmp_path}/ran")
+        git("config", "filter.other.required", "true")
+        (here.folder / ".git/info/attributes").write_text('*.py filter="a=b c"\n*.txt filter=other\n')
+        (here.folder / ".gitattributes").write_text("*.py filter=other\n")
         sent, shown = await here.send("@diff and @diff")
         assert [each.name for each in shown[:-1]] == ["@diff"]
         assert "-one\n+two\n" in str(sent[0].text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,34 @@ async def test_another_repository_of_the_environment_counts_for_nothing(
         monkeypatch.setenv("GIT_DIR", str(made.base / "other"))
         monkeypatch.setenv("GIT_WORK_TREE", str(made.base / "other"))
         assert await made.use("list_files", path="src") == "src/b.py\nsrc/c.txt"
+
+
+PROGRAMS = (
+    "core.fsmonitor", "core.pager", "pager.grep", "diff.external", "diff.x.textconv", "diff.x.command",
+    "filter.x.clean", "filter.x.smudge", "filter.x.process", "alias.grep", "alias.ls-files", "core.editor",
+    "core.sshCommand", "core.askPass", "credential.helper", "core.gitProxy",
+)  # fmt: skip
+"""Settings of git that name a program."""
+
+
+async def test_nothing_of_the_repository_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk(tmp_path) as made:
+        project(made)
+        made.git("add", "a.py", "src")
+        for name in PROGRAMS:
+            made.git("config", name, f"touch {tmp_path}/ran; false")
+        made.git("config", "extensions.partialClone", "origin")
+        made.git("config", "remote.origin.promisor", "true")
+        made.git("config", "remote.origin.url", f"ext::touch {tmp_path}/ran")
+        made.file(".gitattributes", "* diff=x filter=x\n")
+        made.file("git", f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (made.ws / "git").chmod(0o755)
+        made.file("a.py", "find me changed\n")
+        monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
+        assert "a.py" in await made.use("list_files")
+        assert "find me changed" in await made.use("search_files", pattern="find me")
+        assert "find me changed" in await made.use("read_file", path="a.py")
+        assert not (tmp_path / "ran").exists()
 
 
 async def test_without_git_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
