@@ -77,9 +77,17 @@ local function set_winbar(buf)
     end
   end
   table.insert(hints, ':w file.jsonl')
-  local plain = require('acp.message').plain(what):gsub('%%', '%%%%')
-  local text = (' trace of %s %%=%%<%s '):format(plain, table.concat(hints, '  '):gsub('%%', '%%%%'))
+  local title = (' trace of %s '):format(require('acp.message').plain(what))
+  local cells = vim.fn.strdisplaywidth
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    -- What does not fit beside the title is left out: half a key tells nothing.
+    local said = ''
+    for _, hint in ipairs(hints) do
+      if cells(title .. said .. hint) + 3 <= api.nvim_win_get_width(win) then
+        said = said .. hint .. '  '
+      end
+    end
+    local text = title:gsub('%%', '%%%%') .. '%<%=' .. said:gsub('%s$', ''):gsub('%%', '%%%%')
     api.nvim_set_option_value('winbar', text, { win = win, scope = 'local' })
   end
 end

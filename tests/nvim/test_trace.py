@@ -47,6 +47,12 @@ def test_a_trace_is_live_is_walked_and_filtered(start_screen: StartScreen, agent
     x = agent({"session/prompt": [[{"say": "one "}, {"say": "two"}, ENDS]] * 3})
     chat = ready_chat(start_screen, x)
     chat.screen.command("AcpTrace")
+    bar = chat.screen.lua(
+        "local shown = { winid = 0, use_winbar = true, maxwidth = ... }"
+        " return vim.api.nvim_eval_statusline(vim.wo.winbar, shown).str",
+        chat.screen.funcs.winwidth(0),
+    )
+    assert " trace of x " in bar and "<CR> whole message" in bar and "<" not in bar.replace("<CR>", "")
     until(chat, "→ session/new")
     assert "session/prompt" not in "\n".join(trace_lines(chat))
     chat.screen.lua("require('acp').send('hello', { chat = 1 })")
