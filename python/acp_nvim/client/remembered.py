@@ -31,12 +31,13 @@ class Remembered:
     """Implements ``protocol.aap.memory.Memory`` for one server.
 
     Another Neovim may write it, too: it is read again before each change. A file that is broken, or cannot
-    be written, costs titles and nothing else.
+    be written, costs titles and nothing else. ``mask`` takes secrets out of a title, typed by somebody.
     """
 
-    def __init__(self, path: Path, url: str) -> None:
+    def __init__(self, path: Path, url: str, mask: Callable[[str], str] = str) -> None:
         self._path = path
         self._url = url
+        self._mask = mask
         self._one = anyio.Lock()
 
     async def recall(self) -> Mapping[str, Known]:
@@ -48,7 +49,7 @@ class Remembered:
         return {ident: Known(each.title, each.cwd, each.updated_at) for ident, each in own.items()}
 
     async def keep(self, remote_id: str, known: Known) -> None:
-        entry = Entry(known.title, known.cwd, known.updated_at)
+        entry = Entry(self._mask(known.title), known.cwd, known.updated_at)
 
         def change(entries: dict[str, dict[str, Entry]]) -> None:
             entries.setdefault(self._url, {})[remote_id] = entry
@@ -106,7 +107,7 @@ class Picked:
 def _write(path: Path, content: object) -> None:
     """Whole or not at all: another Neovim may read it just now."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     except OSError:
         return

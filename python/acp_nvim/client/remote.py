@@ -111,7 +111,7 @@ class RemoteAgent:
                 label=self._agent,
                 asker=lambda: self._services.asker(self._connection),
                 hide=self._hide,
-                memory=Remembered(self._services.cache / "aap-sessions.json", base),
+                memory=Remembered(self._services.cache / "aap-sessions.json", base, secrets.mask),
                 tools=self._services.tools,
                 offers=[str(name) for name in self._config.client_tools],
                 options=self._config.options if isinstance(self._config.options, dict) else {},

@@ -9,6 +9,7 @@ import pytest
 
 from acp_nvim.client import remembered
 from acp_nvim.client.remembered import Picked, Remembered
+from acp_nvim.client.secrets import Secrets
 from acp_nvim.protocol.aap.memory import Known, title_of
 from acp_nvim.session.content import Block
 
@@ -31,6 +32,18 @@ async def test_it_is_there_again(tmp_path: Path) -> None:
     assert await Remembered(path, "http://a").recall() == {"1": known("one")}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each.name for each in path.parent.iterdir()] == ["sessions.json"]
+
+
+async def test_a_secret_in_a_title_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "sessions.json"
+    secrets = Secrets()
+    secrets.add(["hunter2-hunter2"])
+    await Remembered(path, "http://a", secrets.mask).keep("1", known("log in with hunter2-hunter2"))
+    assert b"hunter2" not in path.read_bytes()
+    assert [each.title for each in (await Remembered(path, "http://a").recall()).values()] == [
+        "log in with •••"
+    ]
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 async def test_a_broken_file_costs_titles_alone(tmp_path: Path) -> None:
