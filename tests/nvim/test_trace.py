@@ -167,6 +167,6 @@ def test_a_trace_of_a_host_that_is_gone_stays(start_screen: StartScreen, agent: 
 
 
 def test_the_bar_has_whole_hints_only(start_screen: StartScreen, agent: MakeAgent) -> None:
-    chat = ready_chat(start_screen, agent(), size=(70, 24))
+    chat = ready_chat(start_screen, agent(), size=(60, 24))
     chat.screen.command("AcpTrace")
     chat.sees(" trace of x ", "<CR> whole message", "g? keys")
