@@ -4,7 +4,7 @@
 The plan: ``seed``; ``version`` 1 or 2; ``log``, a file of JSON lines; ``rate``, how often a message that it
 writes goes wrong; ``calm``: it does nothing but answer "calm: TEXT"; ``lasting``: whether it can resume;
 ``acts``: what it does in a turn (Agent.ACTS), by default everything its version has, and
-``most`` so many of them.
+from ``least`` to ``most`` of them.
 
 In the log: ``start``, ``in`` (each message received), ``asked`` (a request as it was written; ``clean``:
 whole, so that it is due an answer), ``token`` (a text that was to be written, with its path), ``lost`` (it
@@ -210,6 +210,7 @@ class Agent:
         own = list(self.ACTS) if self.version == 1 else [*self.ACTS, *4 * ("speak", "call", "permit")]
         self._acts: list[str] = plan.get("acts") or own
         self.lasting: bool = plan["lasting"]
+        self._least: int = plan.get("least", 1)
         self._most: int = plan.get("most", 12)
         self.log = Log(plan["log"])
         self.wire = Wire(self._rng, plan["rate"], self.log)
@@ -270,7 +271,7 @@ class Agent:
         if self.calm:
             self._chunk(f"calm: {text}")
         else:
-            for _ in range(self._rng.randint(1, self._most)):
+            for _ in range(self._rng.randint(self._least, self._most)):
                 if self._cancelled.is_set():
                     break
                 getattr(self, f"_{self._rng.choice(self._acts)}")()

@@ -32,9 +32,8 @@ class Case:
         self.rows = Rows(folder / "agent.log")
         self._plan = folder / "plan.json"
         self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log"), "lasting": True}
-        self.plan(
-            rate=rate, calm=False, acts=ACTS if version == 1 else ACTS[2:], most=200 if rate == 0 else 12
-        )
+        length = {"least": 100, "most": 200} if rate == 0 else {}
+        self.plan(rate=rate, calm=False, acts=ACTS if version == 1 else ACTS[2:], **length)
         command = [sys.executable, "-I", "-S", str(AGENT), str(self._plan)]
         config = {"command": command, "protocol": f"acp-v{version}"}
         self.chat: Chat = open_chat(

@@ -16,7 +16,7 @@ def killed(start_screen: StartScreen, folder: Path, seed: int, version: int, vic
     case = Case(start_screen, folder, seed, version)
     case.chat.until_state("idle")
     case.send("first prompt")
-    eventually(lambda: case.chat.status["state"] in ("running", "waiting"))
+    eventually(case.rows.prompts, message=case.chat.show)
     case.send("second prompt")
     case.chat.type("a draft")
     case.until_busy()
