@@ -11,6 +11,15 @@ from typing import Any
 import pynvim
 
 _CALL = "local module, name = ... return require(module)[name](select(3, ...))"
+# Nobody waits for what this returns. Neovim would show an error with its traceback, and wait for <Enter>.
+_TELL = """
+local module, name = ...
+local ok, err = xpcall(function(...) require(module)[name](...) end, debug.traceback, select(3, ...))
+if not ok then
+  local text = ('error in %s.%s: :checkhealth acp has the details'):format(module, name)
+  require('acp.message').error(text, vim.split(tostring(err), '\\n'))
+end
+"""
 
 
 class NvimError(Exception):
@@ -28,7 +37,7 @@ class Editor:
 
     def notify(self, module: str, function: str, *args: Any) -> None:
         """Call ``require(module)[function](*args)`` without waiting; the user is told of an error."""
-        self._rpc.notify("nvim_exec_lua", [_CALL, [module, function, *valid(args)]])
+        self._rpc.notify("nvim_exec_lua", [_TELL, [module, function, *valid(args)]])
 
     async def call(self, module: str, function: str, *args: Any) -> Any:
         """Return what ``require(module)[function](*args)`` returns. Raises NvimError.

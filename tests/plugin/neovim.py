@@ -29,7 +29,9 @@ from .processes import kill
 ROOT = Path(__file__).resolve().parents[2]
 """The plugin's own folder."""
 
-ERRORS = re.compile(r"\bE\d{1,4}:|^Error|stack traceback|Traceback \(most recent", re.MULTILINE)
+ERRORS = re.compile(
+    r"\bE\d{1,4}:|^Error|stack traceback|Traceback \(most recent|^acp: error in acp\.", re.MULTILINE
+)
 """What must not stand in ``:messages`` at the end of a test."""
 
 

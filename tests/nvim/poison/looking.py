@@ -137,6 +137,11 @@ return found
 """Pairs of a place and a text there. Ids go back to who gave them, and must stay what they are."""
 
 
+FAULTS = """
+return vim.tbl_filter(function(said) return said.text:find('^error in ') end, require('acp.message').log)
+"""
+
+
 class Looker:
     """Looks again and again; what it found is kept."""
 
@@ -172,6 +177,7 @@ class Looker:
         assert self.screen.lua("return _G.pwned") == 0, "code of the agent was run"
         assert self.screen.lua("return vim.g.pwned == nil")
         assert not (self.screen.cwd / "pwned").exists(), "a shell ran a command of the agent"
+        assert self.screen.lua(FAULTS) == [], "what the agent said was too much for us"
         assert self.seen > 100, "the poison has to be somewhere"
 
 
