@@ -47,6 +47,19 @@ def test_digits_and_enter_answer(asked: Desk, keys: str, index: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "words", ["be there<CR>", "well, we will see<CR>", "www<CR>", "je<CR>", "e<Space><CR>"]
+)
+def test_prose_answers_nothing(asked: Desk, words: str) -> None:
+    """Words have keys in them that move the cursor, and a line of them ends with <CR>."""
+    asked.screen.keys(words)
+    asked.screen.pump()
+    assert asked.answers() == []
+    assert asked.carded() == "q1"
+    asked.screen.keys("G<CR>")
+    asked.wait_answers(("q1", 3))
+
+
+@pytest.mark.parametrize(
     ("leader", "keys", "index"), [("\\", "\\a", 1), (".", ".A", 2), (" ", "<Space>r", 3)]
 )
 def test_the_keys_of_the_chat_answer_here_too(

@@ -14,6 +14,18 @@ M.DEAF_MS = 250
 ---@field dismiss fun()
 ---@field type? fun(keys: string): boolean takes a key typed while deaf, if it is text
 
+-- By rows of the screen: reading down passes all of a line that is taller than the window.
+local steps = {
+  j = 'gj',
+  k = 'gk',
+  G = 'G',
+  ['<Down>'] = 'gj',
+  ['<Up>'] = 'gk',
+  ['<C-n>'] = 'gj',
+  ['<C-p>'] = 'gk',
+  ['<LeftMouse>'] = '<LeftMouse>',
+}
+
 -- Keys of Normal mode that would only say that the text cannot be changed, or start something else here.
 local useless = 'iIaAoOcCsSdDxXpPrRuUJ.~<>=!&Q@KZ'
 
@@ -40,10 +52,37 @@ local function map(buf, key, action, desc)
   vim.keymap.set('n', key, action, { buffer = buf, nowait = true, desc = desc and 'acp: ' .. desc })
 end
 
+---Whether the key before the one that is typed now was a step to an option: prose has words that move the
+---cursor, too, and a `<CR>` at its end.
+---@param buf integer
+---@return fun(): boolean
+local function stepped(buf)
+  local own, last, before = {}, '', ''
+  for key in pairs(steps) do
+    own[vim.keycode(key)] = true
+  end
+  vim.on_key(function(_, typed)
+    if typed and typed ~= '' and vim.fn.keytrans(typed) ~= '<MouseMove>' then
+      last, before = typed, last
+    end
+  end, ns)
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    once = true,
+    callback = function()
+      vim.on_key(nil, ns)
+    end,
+  })
+  return function()
+    return own[before] == true
+  end
+end
+
 ---@param card acp.Card
 ---@param actions acp.ChooserActions
 local function listen(card, actions)
   local buf, question = card.buf, card.question
+  local meant = stepped(buf)
   for _, key in ipairs(all_keys()) do
     pcall(vim.keymap.del, 'n', key, { buffer = buf })
   end
@@ -69,11 +108,12 @@ local function listen(card, actions)
     end, 'answer')
   end
   map(buf, '<CR>', function()
-    answer(api.nvim_win_get_cursor(card.win)[1] - card.count - 1)
+    if meant() then
+      answer(api.nvim_win_get_cursor(card.win)[1] - card.count - 1)
+    end
   end, 'answer with this option')
-  -- By rows of the screen: reading down passes all of a line that is taller than the window.
-  for key, row in pairs({ j = 'gj', k = 'gk', ['<Down>'] = 'gj', ['<Up>'] = 'gk' }) do
-    map(buf, key, row)
+  for key, step in pairs(steps) do
+    map(buf, key, step)
   end
   map(buf, 'q', actions.dismiss, 'keep the question open')
   map(buf, '<Esc>', actions.dismiss, 'keep the question open')
