@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.nvim.questions import FOOTER, OPTIONS, Desk, desk
+from tests.nvim.questions import FOOTER, OPTIONS, Desk, desk, rest
 from tests.plugin import StartScreen, eventually
 
 
@@ -47,7 +47,17 @@ def test_digits_and_enter_answer(asked: Desk, keys: str, index: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["be there<CR>", "well, we will see<CR>", "www<CR>", "je<CR>", "e<Space><CR>"]
+    "words",
+    [
+        "be there<CR>",
+        "well, we will see<CR>",
+        "www<CR>",
+        "je<CR>",
+        "e<Space><CR>",
+        "use Python 3",
+        "no 2",
+        "a\\a",
+    ],
 )
 def test_prose_answers_nothing(asked: Desk, words: str) -> None:
     """Words have keys in them that move the cursor, and a line of them ends with <CR>."""
@@ -57,6 +67,15 @@ def test_prose_answers_nothing(asked: Desk, words: str) -> None:
     assert asked.carded() == "q1"
     asked.screen.keys("G<CR>")
     asked.wait_answers(("q1", 3))
+
+
+def test_a_digit_counts_when_the_keyboard_has_rested(asked: Desk) -> None:
+    asked.screen.keys("w", "1")
+    asked.screen.pump()
+    assert asked.answers() == []
+    rest(asked)
+    asked.screen.keys("2")
+    asked.wait_answers(("q1", 2))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +104,7 @@ def test_other_keys_answer_nothing_and_say_nothing(asked: Desk, keys: str) -> No
     assert asked.entered() == "q1"
     assert asked.answers() == []
     assert asked.screen.messages() == ""
+    rest(asked)
     asked.screen.keys("2")
     asked.wait_answers(("q1", 2))
 
@@ -165,7 +185,9 @@ def test_a_long_text_is_answered_only_after_its_end_was_seen(start_screen: Start
     assert made.answers() == []
     made.screen.keys("G")
     made.screen.wait(FOOTER)
-    made.screen.keys("gg2")
+    made.screen.keys("gg")
+    rest(made)
+    made.screen.keys("2")
     made.wait_answers(("q1", 2))
 
 
@@ -290,6 +312,7 @@ def test_winborder(start_screen: StartScreen, border: str, corner: str) -> None:
 def test_help(asked: Desk) -> None:
     asked.screen.keys("?")
     asked.screen.wait("keep the question open")
+    rest(asked)
     asked.screen.keys("1")
     asked.wait_answers(("q1", 1))
 

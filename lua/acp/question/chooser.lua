@@ -27,7 +27,7 @@ local steps = {
 }
 
 -- Keys of Normal mode that would only say that the text cannot be changed, or start something else here.
-local useless = 'iIaAoOcCsSdDxXpPrRuUJ.~<>=!&Q@KZ'
+local useless = 'iIaAoOcCsSdDxXpPrRuUJ.~<>=!&Q@KZnN'
 
 ---@return string[] every key a hand may rest on
 local function all_keys()
@@ -52,18 +52,20 @@ local function map(buf, key, action, desc)
   vim.keymap.set('n', key, action, { buffer = buf, nowait = true, desc = desc and 'acp: ' .. desc })
 end
 
----Whether the key before the one that is typed now was a step to an option: prose has words that move the
----cursor, too, and a `<CR>` at its end.
+---Tells what the key that is typed now can mean. Prose has digits in it, letters that move the cursor, and a
+---`<CR>` at its end: so `<CR>` answers right after a step to an option, and other keys do so unless a letter
+---came just before.
 ---@param buf integer
----@return fun(): boolean
-local function stepped(buf)
-  local own, last, before = {}, '', ''
+---@return fun(): boolean stepped
+---@return fun(): boolean alone
+local function meaning(buf)
+  local own, last, before = {}, { keys = '', at = 0 }, { keys = '', at = 0 }
   for key in pairs(steps) do
     own[vim.keycode(key)] = true
   end
   vim.on_key(function(_, typed)
     if typed and typed ~= '' and vim.fn.keytrans(typed) ~= '<MouseMove>' then
-      last, before = typed, last
+      last, before = { keys = typed, at = uv.now() }, last
     end
   end, ns)
   api.nvim_create_autocmd('BufWipeout', {
@@ -74,7 +76,10 @@ local function stepped(buf)
     end,
   })
   return function()
-    return own[before] == true
+    return own[before.keys] == true
+  end, function()
+    local text = before.keys:find('^[ -~]+$') and not own[before.keys]
+    return not text or uv.now() - before.at >= calm.QUIET_MS
   end
 end
 
@@ -82,12 +87,12 @@ end
 ---@param actions acp.ChooserActions
 local function listen(card, actions)
   local buf, question = card.buf, card.question
-  local meant = stepped(buf)
+  local stepped, alone = meaning(buf)
   for _, key in ipairs(all_keys()) do
     pcall(vim.keymap.del, 'n', key, { buffer = buf })
   end
   for char in useless:gmatch('.') do
-    map(buf, char == '<' and '<lt>' or char, '<Nop>')
+    map(buf, char == '<' and '<lt>' or char, function() end) -- of <Nop> nobody would hear
   end
   map(buf, 'gx', '<Nop>') -- an address in a question is there to be read
   local function answer(index)
@@ -98,17 +103,19 @@ local function listen(card, actions)
   end
   require('acp.chat.keys').attach_chooser(buf, function(kind)
     require('acp.question.card').refresh()
-    if question.whole then
+    if question.whole and alone() then
       actions.permit(kind)
     end
   end)
   for i = 1, 9 do
     map(buf, tostring(i), function()
-      answer(i)
+      if alone() then
+        answer(i)
+      end
     end, 'answer')
   end
   map(buf, '<CR>', function()
-    if meant() then
+    if stepped() then
       answer(api.nvim_win_get_cursor(card.win)[1] - card.count - 1)
     end
   end, 'answer with this option')
