@@ -181,12 +181,13 @@ end
 
 ---Write a file through its buffer. Only what differs changes, in one undo step; then the file is written. A
 ---buffer with unsaved edits is left alone (`why = 'modified'`), unless `options.tick` says that these very
----edits may go: into the undo history. With `options.merged` the file gets `text`, the buffer that one: it
----has unsaved edits then.
+---edits may go: into the undo history. If the file has changed under them, too, `options.disk` has to be what
+---was answered as `disk` then: its text would be gone. With `options.merged` the file gets `text`, the buffer
+---that one: it has unsaved edits then.
 ---@param path string
 ---@param text string
----@param options? {tick: integer?, merged: string?, chat: integer?}
----@return {ok: boolean, loaded: boolean?, why: string?, error: string?, wrote: boolean?}
+---@param options? {tick: integer?, disk: string?, merged: string?, chat: integer?}
+---@return {ok: boolean, loaded: boolean?, why: string?, disk: string?, error: string?, wrote: boolean?}
 function M.write(path, text, options)
   options = options or {}
   local buf = files.find(path)
@@ -199,8 +200,9 @@ function M.write(path, text, options)
   local target = files.real(path)
   refresh(buf, target, options.chat)
   local tick, modified = api.nvim_buf_get_changedtick(buf), vim.bo[buf].modified
-  if modified and tick ~= options.tick then
-    return { ok = false, why = 'modified' }
+  local behind = modified and disk.behind(buf, target) or nil
+  if modified and (tick ~= options.tick or behind ~= options.disk) then
+    return { ok = false, why = 'modified', disk = behind }
   end
   local stat = files.stat(target)
   if not modified and exact.is(buf, text) and disk.same(buf, target) then

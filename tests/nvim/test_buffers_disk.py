@@ -390,3 +390,31 @@ def test_a_large_file_shown_unpacked_is_read_by_neovim(nvim: Neovim, short_tmp: 
     nvim.lua(CHECK, [str(path)])
     assert nvim.lines() != before
     assert nvim.lines()[0][:2] != "\x1f\x8b"
+
+
+def test_a_file_that_changed_under_edits_is_not_overwritten_by_their_leave(
+    nvim: Neovim, short_tmp: Path
+) -> None:
+    """The text on the disk is nowhere else: neither in the buffer nor in its undo history."""
+    path = short_tmp / "a.txt"
+    edit(nvim, path, b"one\n")
+    nvim.api.buf_set_lines(0, 0, 1, True, ["saved by the user"])
+    nvim.command("silent write")
+    nvim.api.buf_set_lines(0, 0, 1, True, ["mine"])
+    tick = nvim.lua(READ, str(path))["tick"]
+    assert nvim.lua(WRITE, str(path), "theirs\n", {"tick": tick})["ok"], "their own write is no change"
+    nvim.api.buf_set_lines(0, 0, 1, True, ["mine again"])
+    path.write_bytes(b"of another program\n")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    tick = nvim.lua(READ, str(path))["tick"]
+    answer = nvim.lua(WRITE, str(path), "theirs too\n", {"tick": tick})
+    assert (answer["ok"], answer["why"], bool(answer["disk"])) == (False, "modified", True)
+    assert path.read_bytes() == b"of another program\n"
+    path.write_bytes(b"and changed again\n")
+    os.utime(path, (1_000_000_009, 1_000_000_009))
+    seen = {"tick": tick, "disk": answer["disk"]}
+    answer = nvim.lua(WRITE, str(path), "theirs too\n", seen)
+    assert (answer["why"], path.read_bytes()) == ("modified", b"and changed again\n")
+    assert nvim.lua(WRITE, str(path), "theirs too\n", {"tick": tick, "disk": answer["disk"]})["ok"]
+    assert path.read_bytes() == b"theirs too\n"
+    nvim.clear_messages()

@@ -68,6 +68,18 @@ function M.young(path)
   return stat ~= nil and is_young(stat)
 end
 
+-- What the user writes is no change of somebody else's: what was known before is forgotten. Our own writing
+-- has no autocommands.
+api.nvim_create_autocmd('BufWritePost', {
+  group = api.nvim_create_augroup('acp.disk', {}),
+  callback = function(args)
+    local name = known[args.buf] and api.nvim_buf_get_name(args.buf)
+    if name and files.real(vim.fn.fnamemodify(args.file, ':p')) == files.real(name) then
+      known[args.buf] = nil
+    end
+  end,
+})
+
 ---Note what the file is like now.
 ---@param buf integer
 ---@param stat uv.fs_stat.result
@@ -231,6 +243,17 @@ function M.in_conflict(buf, path)
   end
   note(buf, stat, bytes, { behind = changed or (before or {}).behind, foreign = (before or {}).foreign })
   return changed
+end
+
+---How the file of a buffer with unsaved edits looks, if it has changed since the buffer had its text: what it
+---holds is nowhere else. nil: it has not.
+---@param buf integer
+---@param path string
+---@return string?
+function M.behind(buf, path)
+  M.in_conflict(buf, path)
+  local now = known[buf]
+  return now and now.behind and now.digest or nil
 end
 
 ---The file is gone from under its buffer: the text stays, and Neovim does not complain.

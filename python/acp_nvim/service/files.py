@@ -211,7 +211,8 @@ class FileService:
         """Write through the loaded buffer; None when there is none, False when file and buffer had the text.
 
         Unsaved edits of the user are in the way, unless the agent knows them or the user has approved
-        this very change of them. Each edit counts: a buffer that changed since is looked at again.
+        this very change of them; always if the file has changed under them, because nobody has its text
+        then. Each edit counts: a buffer that changed since is looked at again.
         """
         options: dict[str, Any] = {}
         if (chat := self.chat(session)) is not None:
@@ -233,8 +234,11 @@ class FileService:
                 return None
             mine, options["tick"] = buffer
             options.pop("merged", None)
+            options.pop("disk", None)
+            if behind := answer.get("disk"):
+                options["disk"] = behind
             known = self._known.knows(session.id, place.real, mine)
-            if not known and not approved(session, place, mine, text):
+            if behind or not (known or approved(session, place, mine, text)):
                 merged = await self._ask_conflict(session, place, mine, text)
                 if merged is not None:
                     options["merged"] = merged

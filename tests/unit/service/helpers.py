@@ -74,6 +74,7 @@ class FakeEditor:
         self.busy = 0  # so many writes are answered with that
         self.large = False
         self.tick = 1
+        self.behind: dict[str, str] = {}  # files that have changed under unsaved edits, and how they look
 
     async def call(self, module: str, function: str, /, *args: Any) -> Any:
         assert module == "acp.buffers"
@@ -95,8 +96,9 @@ class FakeEditor:
             return {"ok": False, "why": "busy"}
         self.before_write()
         text, options = args[1], args[2] if len(args) > 2 else {}
-        if self.buffers[path][1] and options.get("tick") != self.tick:
-            return {"ok": False, "why": "modified"}
+        behind = self.behind.get(path)
+        if self.buffers[path][1] and (options.get("tick") != self.tick or options.get("disk") != behind):
+            return {"ok": False, "why": "modified", "disk": behind}
         if self.failure:
             return {"ok": False, "why": "error", "error": self.failure}
         if self.buffers[path] == [text, False]:

@@ -112,6 +112,26 @@ async def test_a_no_to_what_is_on_disk_already_says_so(place: Place) -> None:
     assert place.editor.buffers[str(path)] == ["mine", True]
 
 
+@pytest.mark.req("V1-170")
+@pytest.mark.parametrize("answer", [1, 2])
+async def test_a_file_that_changed_under_edits_the_agent_knows_is_asked_about(
+    place: Place, answer: int
+) -> None:
+    """Its text is nowhere but on the disk: neither the buffer nor the undo history has it."""
+    path = place.ws / "a"
+    path.write_text("other program\n")
+    place.editor.type(str(path), "mine")
+    assert await place.read("ws/a") == "mine"
+    place.editor.behind[str(path)] = "1"
+    place.answer = answer
+    if answer == 1:
+        await place.write("ws/a", "theirs")
+    else:
+        assert await place.code(lambda: place.write("ws/a", "theirs")) == -32603
+    assert [(s.why, s.disk) for s in place.asked] == [("modified", "other program\n")]
+    assert place.editor.buffers[str(path)] == (["theirs", False] if answer == 1 else ["mine", True])
+
+
 async def test_edits_made_while_it_was_asked_are_merged_anew(place: Place) -> None:
     path = str(place.ws / "a")
     place.editor.buffers[path] = ["1\n2\n3\n4\n5\n", False]
