@@ -15,8 +15,8 @@ STYLUA_VERSION := 2.5.2
 STYLUA := $(shell command -v stylua 2>/dev/null || echo build/node/node_modules/.bin/stylua)
 # What the tests of `make test` are given, e.g. make test ARGS='tests/unit -k exit'
 ARGS ?=
-# Processes that run tests: most tests wait for Neovim most of the time, so one more than there are cores.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Processes that run tests: most tests wait for Neovim half of the time, so twice as many as there are cores.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .PHONY: help env install test test-long conformance lint lint-lua matrix clean
 

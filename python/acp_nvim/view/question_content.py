@@ -69,6 +69,8 @@ def _path(question: Question, permission: Permission, call: ToolCall, look: Look
         question.put((_WHY[subject.why], "AcpWarn"))
     if subject.written:
         question.put(("on disk already; Yes takes it into the buffer too", "AcpWarn"))
+    elif subject.why == "modified":
+        question.put(("Yes replaces them and saves; u brings them back", "AcpNote"))
     _hunks(question, changed, look)
     _words(question, permission, call, look, subject.path)
 

@@ -139,7 +139,13 @@ def test_several_files() -> None:
         ("read", "outside", "/etc/x", "read outside the project", ["/etc/x", "outside the project"]),
         ("write", "outside", "/etc/x", "edit a file", ["/etc/x", "outside the project"]),
         ("write", "protected", "/etc/x", "edit a file", ["/etc/x", "protected"]),
-        ("write", "modified", "/etc/x", "edit a file", ["/etc/x", "has unsaved edits"]),
+        (
+            "write",
+            "modified",
+            "/etc/x",
+            "edit a file",
+            ["/etc/x", "has unsaved edits", "Yes replaces them and saves; u brings them back"],
+        ),
         ("read", "other", "/real/y", "read a file", ["/etc/x", "really /real/y"]),
     ],
 )
