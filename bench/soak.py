@@ -47,7 +47,9 @@ for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     marks = marks + #vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, {})
   end
 end
-vim.uv.walk(function() handles = handles + 1 end)
+if vim.fn.has('nvim-0.11') == 1 then -- before, Neovim's own handles abort it
+  vim.uv.walk(function() handles = handles + 1 end)
+end
 return {
   buffers = #vim.api.nvim_list_bufs(), windows = #vim.api.nvim_list_wins(),
   autocommands = #vim.api.nvim_get_autocmds({}), extmarks = marks, handles = handles,
