@@ -35,8 +35,10 @@ require('acp').setup({ agents = {
   bench = { command = bench },
   demo = { command = demo, env = { ACP_DEMO_SPEED = '0' } },
 }, permission = { open = 'never' } })
-DONE = 0
-vim.api.nvim_create_autocmd('User', { pattern = 'AcpTurnEnd', callback = function() DONE = DONE + 1 end })
+DONE, STARTED = 0, 0
+local on = vim.api.nvim_create_autocmd
+on('User', { pattern = 'AcpTurnStart', callback = function() STARTED = STARTED + 1 end })
+on('User', { pattern = 'AcpTurnEnd', callback = function() DONE = DONE + 1 end })
 """
 
 COUNT = """
@@ -98,8 +100,9 @@ class Soak:
     def cancelled(self) -> None:
         self.command("AcpChat bench", "stopinsert")
         self.until("return require('acp').status().state == 'idle'")
-        done = self.editor.lua("return DONE")
+        done, started = self.editor.lua("return { DONE, STARTED }")
         self.editor.lua("require('acp').send('go 3000 1500')")
+        self.until(f"return STARTED > {started}")  # before that it would only come back into the prompt
         time.sleep(self.random.random() * 0.3)
         self.command("AcpCancel")
         self.until(f"return DONE > {done}")
