@@ -133,7 +133,6 @@ class Chat:
             self.fail(failure)
             return
         self.wants_login = False
-        self._turns = len(self.session.turns)
         self.tell.head("ready")
         if self.session.waits:
             self.queue.go_on()
@@ -148,6 +147,7 @@ class Chat:
         try:
             agent = await self.connection.ready()
             self._how = await open_session(self, agent)
+            self._turns = len(self.session.turns)  # before a prompt that waits can begin another
             self.agent = agent
         except AgentError as error:
             failure = error.failure
