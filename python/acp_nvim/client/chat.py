@@ -306,14 +306,16 @@ class Chat:
     # -- ends
 
     async def lost(self, failure: Failure) -> None:
-        """The agent ended. A running turn has been ended by the adapter and said so already."""
+        """The agent ended. A turn that ran tells of it at its end, which has come already; or comes soon, if
+        its prompt went out in this very moment.
+        """
         if self.closed:
             return
         self.agent = None
         if self._starting:
             return  # start() reports it
         last = self.session.turns[-1] if len(self.session.turns) > self._turns else None
-        if last is not None and last.stop == "lost":
+        if last is not None and (last.stop == "lost" or last.ended is None):
             self.failure = failure
             self.wiring.store.apply(self.session, StateSet("lost"))
             self.queue.give_back()
