@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.plugin.neovim import Options
 from tests.plugin.poll import eventually
 from tests.plugin.screen import Screen
-from tools.stage import ROOT, Stage, StageError, build, find_neovim
+from tools.stage import ROOT, Stage, build
+
+from acp_nvim.replay.neovim import StageError, find_neovim
 
 SPEED = 40.0  # words a second, to read along
 PROMPT = "replace world by Neovim in greeting.txt"

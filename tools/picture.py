@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.plugin.neovim import Options
 from tests.plugin.poll import PATIENCE, eventually
 from tests.plugin.screen import Screen
 from tools import demo
-from tools.stage import ROOT, build, find_neovim
+from tools.stage import ROOT, build
+
+from acp_nvim.replay.neovim import find_neovim
 
 CELL = (8.4, 18.0)
 """Width and height of a cell in pixels, for a font of 14."""

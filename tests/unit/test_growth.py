@@ -103,7 +103,7 @@ CASES: dict[str, tuple[Callable[[Any], object], Callable[[int], Any], int]] = {
     "mentions": (mentions.find, repeated('@"a'), 8000),
     "mentions of lines": (mentions.find, lambda n: "@a" + ":1" * n, 8000),
     "code": (mentions.find, lambda n: "`@a` " * n, 2000),
-    "folders of a path": (lambda path: paths.display(path, "/x"), repeated("/a"), 2000),
+    "folders of a path": (lambda path: paths.shorten(paths.relative(path, "/x")), repeated("/a"), 2000),
     **{f"redact {part!r}": (redact().raw, repeated(part), 8000) for part in REDACTED},
     "redact blanks": (redact().raw, lambda n: '"value"' + " " * n + "x", 8000),
     "redact pieces": (redact().pieces, lambda n: ["x hunter22 "] * n, 500),

