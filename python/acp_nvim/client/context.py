@@ -16,6 +16,7 @@ from anyio import current_time, to_thread
 from acp_nvim.editor import Editor, NvimError
 from acp_nvim.process.capture import Captured, capture
 from acp_nvim.process.environment import LaunchError
+from acp_nvim.process.git import MISSING, git_command, git_environment
 from acp_nvim.process.spawn import Spawner
 from acp_nvim.service import disk
 from acp_nvim.service.mentioned import COUNT_BYTES, Looked, count_lines, look, warning
@@ -35,21 +36,10 @@ from .seen import ABLE, ALL_MEDIA_BYTES, ALL_TEXT_BYTES, TEXT_BYTES, Seen, once,
 #: Seconds that git may take; while the user types what it said is not asked for again so soon.
 GIT_SECONDS = 10.0
 GIT_AGAIN = 3.0
-#: No pager, monitor or other diff of the settings, not into submodules, no lock another git would wait for.
-_GIT = (
-    "git",
-    "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "diff",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=dirty",
-)
-_GIT_ENV = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+#: No other diff of the settings, and not into submodules.
+_DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD")
 #: The filters of all settings, each with whose they are. Those of the user's own are left to work.
-_FILTERS = ("git", "config", "--show-scope", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
+_FILTERS = ("config", "--show-scope", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
 _FILTER_BYTES = 64 * 1024
 
 
@@ -184,11 +174,13 @@ class Sources:
             named = await self._git(_FILTERS, cwd, _FILTER_BYTES)
             made = named
             if named.code is not None:
-                made = await self._git([*_GIT, "HEAD"], cwd, TEXT_BYTES, _unfiltered(named.output))
+                made = await self._git(_DIFF, cwd, TEXT_BYTES, _unfiltered(named.output))
         except LaunchError:
             told = {"none": "git is not installed"}
         else:
-            if named.code is None or (made.code is None and not made.cut):
+            if made.code == MISSING:
+                told = {"none": "git is not installed"}
+            elif named.code is None or (made.code is None and not made.cut):
                 told = {"none": "git takes too long"}
             elif made.code:
                 told = {"none": "no git history here"}
@@ -201,9 +193,10 @@ class Sources:
         return told
 
     async def _git(
-        self, argv: Sequence[str], cwd: str, limit: int, env: Mapping[str, str] | None = None
+        self, words: Sequence[str], cwd: str, limit: int, env: Mapping[str, str] | None = None
     ) -> Captured:
-        more = {**_GIT_ENV, **(env or {})}
+        more = {**git_environment(self._spawner), **(env or {})}
+        argv = git_command(*words)
         return await capture(self._spawner, argv, cwd=cwd, limit=limit, seconds=GIT_SECONDS, env=more)
 
     # -- what is sent

@@ -19,6 +19,11 @@ class Captured:
     output: bytes
     cut: bool = False
 
+    @property
+    def late(self) -> bool:
+        """It took too long."""
+        return self.code is None and not self.cut
+
 
 async def capture(
     spawner: Spawner,
@@ -28,13 +33,14 @@ async def capture(
     limit: int,
     seconds: float,
     env: Mapping[str, str] | None = None,
+    errors: bool = False,
 ) -> Captured:
     """Run ``argv`` in ``cwd`` (absolute) without input; at most ``limit`` bytes, for at most ``seconds``.
 
-    What it says on stderr is nobody's. All it has started is gone afterwards. Raises LaunchError when it
-    cannot be run. No shell is involved.
+    What it says on stderr is nobody's, or with ``errors`` among the rest. All it has started is gone
+    afterwards. Raises LaunchError when it cannot be run. No shell is involved.
     """
-    child = await start_command(spawner, argv, cwd=cwd, env=env or {}, errors=False)
+    child = await start_command(spawner, argv, cwd=cwd, env=env or {}, errors=errors)
     pieces: list[bytes] = []
     size, code = 0, None
     try:

@@ -105,14 +105,9 @@ class FileService:
             if place.why is not None:
                 await self._ask(session, "write", place, place.why, text)
             change = await self._change(session, place, text)
-            wrote = await self._write_buffer(session, place, text)
-            if wrote is None:
-                await to_thread.run_sync(disk.write_text, Path(place.real), text)
-            self._known.learn(session.id, place.real, text)
-        if wrote is not False:
-            self._changed(session, place.real)
-            if change.old_text != text:
-                self._written(session, FileWritten(change, (path, place.path, place.real)))
+            wrote = await self._put_text(session, place, text)
+        if wrote:
+            self._tell(session, path, place, change)
 
     async def change(
         self, session: Session, path: str, make: Callable[[str | None], str], gate: Gate, *, reads: bool
@@ -141,16 +136,24 @@ class FileService:
             if (await self._seen(session, place))[0] != old:
                 message = f"it has changed while the user was asked; nothing was done: {place.path}"
                 raise RequestError(disk.INTERNAL_ERROR, message, {"path": place.real})
-            wrote = await self._write_buffer(session, place, new)
-            if wrote is None:
-                await to_thread.run_sync(disk.write_text, Path(place.real), new)
-            self._known.learn(session.id, place.real, new)
-        if wrote is not False:
-            self._changed(session, place.real)
-            if old != new:
-                told = Diff((Change(op, place.real),), old, new)
-                self._written(session, FileWritten(told, (path, place.path, place.real)))
+            wrote = await self._put_text(session, place, new)
+        if wrote:
+            self._tell(session, path, place, Diff((Change(op, place.real),), old, new))
         return diff
+
+    async def _put_text(self, session: Session, place: Place, text: str) -> bool:
+        """Give the file its text, through its buffer if one is loaded. Whether anything was written."""
+        wrote = await self._write_buffer(session, place, text)
+        if wrote is None:
+            await to_thread.run_sync(disk.write_text, Path(place.real), text)
+        self._known.learn(session.id, place.real, text)
+        return wrote is not False
+
+    def _tell(self, session: Session, path: str, place: Place, change: Diff) -> None:
+        """Tell of a file that was written; ``path``: as the agent has named it."""
+        self._changed(session, place.real)
+        if change.old_text != change.new_text:
+            self._written(session, FileWritten(change, (path, place.path, place.real)))
 
     async def _allowed(self, session: Session, path: str, gate: Gate) -> Place:
         """Where the path leads, after the user's word if that takes it."""

@@ -12,7 +12,7 @@ import anyio
 from anyio import to_thread
 
 from acp_nvim.process.command import CommandProcess, start_command
-from acp_nvim.process.environment import absolute_folders
+from acp_nvim.process.git import git_command, git_environment
 from acp_nvim.process.spawn import LaunchError, Spawner
 from acp_nvim.text.fuzzy import Paths
 
@@ -32,12 +32,6 @@ SKIPPED = frozenset(
         ".mypy_cache", ".ruff_cache", ".pytest_cache",
     }
 )  # fmt: skip
-
-# Of a Neovim that git has started (as its editor): they would name another folder than the project's.
-_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
-# With its monitor git may leave a daemon behind, or run what the project's own settings name.
-_GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "ls-files", "-z")
-_LIST = ("env", *(part for name in _PLACES for part in ("-u", name)), *_GIT)
 
 
 class Listing:
@@ -101,9 +95,8 @@ async def fill(listing: Listing, spawner: Spawner, grown: Callable[[], None]) ->
     started: list[CommandProcess] = []
 
     async def ask_git(*arguments: str) -> None:
-        argv = (*_LIST, *arguments)
+        argv, env = git_command("ls-files", "-z", *arguments), git_environment(spawner)
         try:
-            env = {"PATH": absolute_folders(spawner.environment().get("PATH", os.defpath))}
             process = await start_command(spawner, argv, cwd=listing.root, env=env, errors=False)
         except LaunchError:
             return

@@ -311,6 +311,30 @@ async def test_the_difference_to_the_last_commit(tmp_path: Path) -> None:
         assert len(str(sent[0].text)) < TEXT_BYTES + 100
 
 
+def changed_repository(folder: Path) -> None:
+    """One with a commit, and a change after it, whose lines say which repository it is."""
+    who = ["-c", "user.email=a@b", "-c", "user.name=a"]
+    (folder / "a.py").write_text(f"{folder.name} one\n")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run(["git", *who, *words], cwd=folder, check=True)
+    (folder / "a.py").write_text(f"{folder.name} two\n")
+
+
+async def test_the_difference_is_that_of_the_sessions_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Neovim that git has started, to edit a message, has git's variables of another repository."""
+    other = tmp_path / "other"
+    other.mkdir()
+    changed_repository(other)
+    async with desk(tmp_path) as here:
+        changed_repository(here.folder)
+        monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+        monkeypatch.setenv("GIT_WORK_TREE", str(other))
+        sent, _ = await here.send("@diff")
+        assert f"+{here.folder.name} two" in str(sent[0].text)
+
+
 async def test_what_is_too_much_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with desk(tmp_path) as here:
         here.put("big.txt", ("x" * 99 + "\n") * 4000)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from acp_nvim.process.git import MISSING
 from acp_nvim.session.asked import PathSubject
 from acp_nvim.session.content import Location
 from acp_nvim.session.ports import RequestError
@@ -56,17 +57,19 @@ async def search_files(job: Job, given: SearchFiles) -> Done:
         await job.read(place)
     words = await _grep(folder, given, only)
     said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
-    if said.code == 128 and given.regex and b"USE_LIBPCRE" in said.data:  # a git without them
+    if said.code == 128 and given.regex and b"USE_LIBPCRE" in said.output:  # a git without them
         words[words.index("-P")] = "-E"
         said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
     if said.code == 128 and "--untracked" in words:  # no repository after all, or a broken one
         words[words.index("--untracked")] = "--no-index"
         said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
-    if said.code == git.MISSING:
+    if said.code == MISSING:
         raise RequestError(INTERNAL_ERROR, "git is not installed: there is no search without it")
     if said.code is not None and said.code > 1:
-        raise RequestError(INTERNAL_ERROR, f"the search failed: {bounded(_text(said.data).strip(), 500)[0]}")
-    found = [match.groups() for line in _text(said.data).split("\n") if (match := _MATCH.fullmatch(line))]
+        raise RequestError(
+            INTERNAL_ERROR, f"the search failed: {bounded(_text(said.output).strip(), 500)[0]}"
+        )
+    found = [match.groups() for line in _text(said.output).split("\n") if (match := _MATCH.fullmatch(line))]
     if not only:
         names = dict.fromkeys(f"{folder}/{name}" for name, _, _ in found)
         look = partial(open_ones, names, (*job.roots, folder), tuple(job.kit.files.protected()))
@@ -110,7 +113,7 @@ async def _names(job: Job, folder: str, only: str) -> tuple[list[str], bool]:
         words += ["--", f":(literal){only}" if only else "."]
         said = await job.kit.git.run(folder, words, limit=MOST_BYTES, seconds=MOST_SECONDS)
         if said.code in (0, None):
-            names = list(dict.fromkeys(_text(said.data).split("\0")[:-1]))
+            names = list(dict.fromkeys(_text(said.output).split("\0")[:-1]))
             there = await to_thread.run_sync(_there, folder, names[: 2 * MOST_FILES], abandon_on_cancel=True)
             return there[:MOST_FILES], said.code is None or max(len(there), len(names) - 1) > MOST_FILES
     if only:

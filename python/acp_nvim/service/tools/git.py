@@ -4,70 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
 from anyio import to_thread
 
-from acp_nvim.process.command import start_command
-from acp_nvim.process.environment import absolute_folders
+from acp_nvim.process.capture import Captured, capture
+from acp_nvim.process.git import MISSING, git_command, git_environment
 from acp_nvim.process.spawn import LaunchError, Spawner
 
-# What Neovim was started with must not lead to another repository, nor the user's settings to other output or
-# to programs; env ends with 127 without a git.
-_PLAIN = (
-    "core.fsmonitor=false",
-    "core.quotePath=false",
-    "grep.column=false",
-    "grep.fullName=false",
-    "submodule.recurse=false",
-)
-_GIT = (
-    "env",
-    *(word for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX") for word in ("-u", name)),
-    "git",
-    "--no-pager",
-    *(word for name in _PLAIN for word in ("-c", name)),
-)
-MISSING = 127
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """``code`` None: it was ended by us, because it took too long (``late``) or said too much."""
-
-    data: bytes
-    code: int | None
-    late: bool = False
+# The user's own settings must not change what the tools read out of the output.
+_SETTINGS = ("grep.column=false", "grep.fullName=false", "submodule.recurse=false")
 
 
 class Git:
+    """Of all sessions."""
+
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
 
-    async def run(self, folder: str, words: Sequence[str], *, limit: int, seconds: float) -> Said:
+    async def run(self, folder: str, words: Sequence[str], *, limit: int, seconds: float) -> Captured:
         """What a command of git prints, errors included. It never waits for input, and changes nothing."""
-        path = absolute_folders(self._spawner.environment().get("PATH", os.defpath))
-        env = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "PATH": path}
+        argv, env = git_command(*words, settings=_SETTINGS), git_environment(self._spawner)
         try:
-            process = await start_command(self._spawner, [*_GIT, *words], cwd=folder, env=env)
+            return await capture(
+                self._spawner, argv, cwd=folder, limit=limit, seconds=seconds, env=env, errors=True
+            )
         except LaunchError as error:
-            return Said(str(error).encode(), MISSING)
-        data, code = bytearray(), None
-        try:
-            with anyio.move_on_after(seconds) as scope:
-                while len(data) < limit:
-                    await process.readable()
-                    piece = process.read()
-                    if piece == b"":
-                        code = await process.wait()
-                        break
-                    data += piece or b""
-        finally:
-            await process.stop()
-            process.close()
-        return Said(bytes(data[:limit]), code, scope.cancelled_caught)
+            return Captured(MISSING, str(error).encode())
 
     async def ignored(self, path: str, roots: Sequence[str]) -> bool:
         """Whether git ignores a file (a real path), or a repository of the roots' the one that it is in.
