@@ -4,21 +4,25 @@ of a server's agents the user has picked. A file is the user's alone (0600).
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-import anyio
 import msgspec
 from anyio import to_thread
+
+from .own_file import alone, read_whole, write_whole
 
 if TYPE_CHECKING:
     from acp_nvim.protocol.aap.memory import Known
 
 #: Sessions that are remembered, of all servers; of more, those not used for the longest time are forgotten.
 MOST = 1000
+#: Bytes of a file that are read.
+MOST_BYTES = 4 << 20
+
+T = TypeVar("T")
 
 
 class Entry(msgspec.Struct):
@@ -30,21 +34,20 @@ class Entry(msgspec.Struct):
 class Remembered:
     """Implements ``protocol.aap.memory.Memory`` for one server.
 
-    Another Neovim may write it, too: it is read again before each change. A file that is broken, or cannot
-    be written, costs titles and nothing else. ``mask`` takes secrets out of a title, typed by somebody.
+    A file that is broken, or cannot be written, costs titles and nothing else. ``mask`` takes secrets out of
+    a title, typed by somebody.
     """
 
     def __init__(self, path: Path, url: str, mask: Callable[[str], str] = str) -> None:
         self._path = path
         self._url = url
         self._mask = mask
-        self._one = anyio.Lock()
 
     async def recall(self) -> Mapping[str, Known]:
         """The sessions of this server by id."""
         from acp_nvim.protocol.aap.memory import Known
 
-        entries = await to_thread.run_sync(self._read)
+        entries = await to_thread.run_sync(_read, self._path, _ENTRIES)
         own = entries.get(self._url, {})
         return {ident: Known(each.title, each.cwd, each.updated_at) for ident, each in own.items()}
 
@@ -63,19 +66,11 @@ class Remembered:
         await self._change(change)
 
     async def _change(self, change: Callable[[dict[str, dict[str, Entry]]], None]) -> None:
-        def work() -> None:
-            entries = self._read()
+        def changed(entries: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:
             change(entries)
-            _write(self._path, _newest(entries))
+            return _newest(entries)
 
-        async with self._one:
-            await to_thread.run_sync(work)
-
-    def _read(self) -> dict[str, dict[str, Entry]]:
-        try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, Entry]])
-        except (OSError, msgspec.DecodeError):
-            return {}
+        await to_thread.run_sync(_renew, self._path, _ENTRIES, changed)
 
 
 class Picked:
@@ -89,35 +84,33 @@ class Picked:
         self._key = f"{label} {url}"
 
     async def recall(self) -> str | None:
-        return (await to_thread.run_sync(self._read)).get(self._key)
+        return (await to_thread.run_sync(_read, self._path, _NAMES)).get(self._key)
 
     async def keep(self, name: str) -> None:
-        def work() -> None:
-            _write(self._path, self._read() | {self._key: name})
-
-        await to_thread.run_sync(work)
-
-    def _read(self) -> dict[str, str]:
-        try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
-        except (OSError, msgspec.DecodeError):
-            return {}
+        await to_thread.run_sync(_renew, self._path, _NAMES, lambda names: names | {self._key: name})
 
 
-def _write(path: Path, content: object) -> None:
-    """Whole or not at all: another Neovim may read it just now."""
+_ENTRIES = msgspec.json.Decoder(dict[str, dict[str, Entry]])
+_NAMES = msgspec.json.Decoder(dict[str, str])
+
+
+def _read(path: Path, decoder: msgspec.json.Decoder[dict[str, T]]) -> dict[str, T]:
     try:
+        return decoder.decode(read_whole(path, MOST_BYTES))
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def _renew(
+    path: Path,
+    decoder: msgspec.json.Decoder[dict[str, T]],
+    change: Callable[[dict[str, T]], dict[str, T]],
+) -> None:
+    """Change the file as it is now: another Neovim may have written it, or be about to."""
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    except OSError:
-        return
-    fresh = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(content))
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
+        with alone(path.with_suffix(".lock")):
+            write_whole(path, msgspec.json.encode(change(_read(path, decoder))))
 
 
 def _newest(entries: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import threading
+import time
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_nvim.client import remembered
@@ -31,7 +35,7 @@ async def test_it_is_there_again(tmp_path: Path) -> None:
     await here.forget("3")
     assert await Remembered(path, "http://a").recall() == {"1": known("one")}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in path.parent.iterdir()] == ["sessions.json"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["sessions.json", "sessions.lock"]
 
 
 async def test_a_secret_in_a_title_is_not_written(tmp_path: Path) -> None:
@@ -53,6 +57,32 @@ async def test_a_broken_file_costs_titles_alone(tmp_path: Path) -> None:
     assert await here.recall() == {}
     await here.keep("1", known("one"))
     assert await here.recall() == {"1": known("one")}
+
+
+async def test_a_fifo_in_its_place_keeps_nobody_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.json"
+    os.mkfifo(path)
+    # Without the guard a thread waits in open() for ever; the other end lets it go, so that the test fails.
+    rescue = threading.Timer(5.0, lambda: os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK)))
+    rescue.start()
+    began = time.monotonic()
+    assert await Remembered(path, "http://a").recall() == {}
+    rescue.cancel()
+    assert time.monotonic() - began < 5.0
+
+
+async def test_several_neovims_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.json"
+
+    async def write(server: str) -> None:
+        for number in range(20):
+            await Remembered(path, server).keep(str(number), known(server))
+
+    servers = [f"http://{name}" for name in "abcd"]
+    async with anyio.create_task_group() as group:
+        for server in servers:
+            group.start_soon(write, server)
+    assert [len(await Remembered(path, server).recall()) for server in servers] == [20] * 4
 
 
 async def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
