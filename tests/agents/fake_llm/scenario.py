@@ -28,7 +28,10 @@ class Turn:
 
 @dataclass(slots=True)
 class Plan:
-    """What to answer to one request. Times are in seconds."""
+    """What to answer to one request. Times are in seconds.
+
+    ``delay`` after each piece and ``hang`` before the end are the pace of the model: no test waits by them.
+    """
 
     thinking: Sequence[str] = ()
     text: Sequence[str] = ()

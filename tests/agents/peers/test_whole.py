@@ -22,7 +22,9 @@ each_version = pytest.mark.parametrize("version", SCHEMAS)
 def whole(
     request: pytest.FixtureRequest, exercised: dict[int, Exercised], ran: set[str]
 ) -> dict[int, Exercised]:
-    """What was used, if all tests of this folder were asked for and ran in this process."""
+    """What was used, if all tests of this folder were asked for and ran in this process: of a part of them
+    nothing can be said.
+    """
     others = {path.name for path in Path(__file__).parent.glob("test_*.py")} - {Path(__file__).name}
     narrowed = request.config.getoption("keyword") or hasattr(request.config, "workerinput")
     if narrowed or ran != others:
