@@ -44,11 +44,12 @@ test-long: $(READY) ## the tests that take long: 100,000 generated messages of e
 conformance: $(READY) ## tests/conformance/acp_v1.md, acp_v2.md, aap_v3.md: which tests hold which requirement
 	$(BIN)/python -m tests.conformance.coverage
 
-lint: $(READY) ## Python: style, format, types, layers
+lint: $(READY) ## Python: style, format, types, layers; the tables of requirements are up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
+	$(BIN)/python -m tests.conformance.coverage --check
 
 lint-lua: $(STYLUA) ## Lua: luacheck (Debian: lua-check) and stylua (from npm, if not on PATH)
 	luacheck --quiet lua plugin

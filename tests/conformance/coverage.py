@@ -4,17 +4,21 @@ The ids stand in requirements_v1.toml, …; what is not built stands, with a rea
 test holds a requirement by its marker ``req``. Tests that do not run in every ``make test`` do not count:
 those with a marker skip, skipif, long or agents. (What a test skips while it runs is watched by
 tests/plugin.)
+
+The markers are read from the files as they stand, which takes a second, so that ``make lint`` can compare
+the tables with them (``--check``). A test compares that with what pytest collects.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -54,6 +58,42 @@ def reasons(version: str) -> dict[str, str]:
     """The requirements no test has to hold, with the reason."""
     known = tomllib.loads((HERE / "not_applicable.toml").read_text(encoding="utf-8"))
     return {ident: why for ident, why in known.items() if ident.startswith(version.upper())}
+
+
+def read() -> Tests:
+    """The markers of all tests of ``make test``, as they stand in their files."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders: list[str] = settings["tool"]["pytest"]["ini_options"]["testpaths"]
+    found: dict[str, set[str]] = {}
+    for path in (each for folder in folders for each in (ROOT / folder).rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "mark.req(" in text:  # most have none: they need not be parsed
+            for test, ident in _held(ast.parse(text)):
+                found.setdefault(ident, set()).add(f"{path.relative_to(ROOT).as_posix()}::{test}")
+    return {ident: sorted(names) for ident, names in found.items()}
+
+
+def _held(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """Each test of a file with each id that it holds."""
+    common = [
+        mark
+        for node in module.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+        for mark in (node.value.elts if isinstance(node.value, ast.List) else [node.value])
+    ]
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            marks = [_mark(each) for each in (*common, *node.decorator_list)]
+            if {name for name, _ in marks}.isdisjoint(f"pytest.mark.{name}" for name in NOT_ALWAYS):
+                yield from ((node.name, ident) for _, idents in marks for ident in idents)
+
+
+def _mark(node: ast.expr) -> tuple[str, Sequence[str]]:
+    """The name of a decorator, and its arguments if it is about requirements."""
+    if not isinstance(node, ast.Call):
+        return ast.unparse(node), ()
+    name = ast.unparse(node.func)
+    return name, [ast.literal_eval(each) for each in node.args] if name == "pytest.mark.req" else ()
 
 
 class Collector:
@@ -123,7 +163,13 @@ def main() -> int:
         return int(
             pytest.main(["--collect-only", "-q", "--no-header", "-p", "no:cacheprovider"], [Collector()])
         )
-    tests = collect()
+    tests = read()
+    if sys.argv[1:] == ["--check"]:
+        stale = [each for each in VERSIONS if table(each).read_text(encoding="utf-8") != render(each, tests)]
+        if stale:
+            names = ", ".join(table(each).name for each in stale)
+            sys.exit(f"not up to date in tests/conformance: {names}; run: make conformance")
+        return 0
     for version in VERSIONS:
         table(version).write_text(render(version, tests), encoding="utf-8")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .coverage import VERSIONS, collect, reasons, render, requirements, table
+from .coverage import VERSIONS, collect, read, reasons, render, requirements, table
 
 COUNTS = {"v1": 218, "v2": 156, "aap": 78}
 
@@ -12,6 +12,7 @@ COUNTS = {"v1": 218, "v2": 156, "aap": 78}
 @pytest.mark.timeout(600)  # all tests are collected, perhaps beside as many processes as there are cores
 def test_every_requirement_is_held_by_a_test_and_the_tables_say_by_which() -> None:
     tests = collect()
+    assert read() == tests, "markers that cannot be read from the file"
     for version in VERSIONS:
         known, left_out = requirements(version), reasons(version)
         assert [ident for ident in known if ident not in tests and ident not in left_out] == []
