@@ -76,18 +76,17 @@ local function map_group(buf, group, some)
     local spec = actions.all[group][action]
     for _, key in ipairs(keys_of(group, action)) do
       for _, mode in ipairs(spec.modes) do
-        local function run()
-          local chat = here()
-          if chat then
-            spec.run(chat)
-          end
-        end
-        local rhs = run
+        local options = { noremap = true, nowait = mode == 'n', desc = 'acp: ' .. spec.desc }
+        local rhs = ''
         if mode == 'i' then
           -- <C-g>u: what is typed before and after the send is undone apart from it.
           rhs = ("<C-g>u<Cmd>lua require('acp.chat.keys').run('%s', '%s')<CR><C-g>u"):format(group, action)
+        else
+          options.callback = function()
+            M.run(group, action)
+          end
         end
-        vim.keymap.set(mode, key, rhs, { buffer = buf, nowait = mode == 'n', desc = 'acp: ' .. spec.desc })
+        api.nvim_buf_set_keymap(buf, mode, key, rhs, options) -- a third of what vim.keymap.set() takes
       end
     end
   end
