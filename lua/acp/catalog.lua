@@ -13,25 +13,35 @@ local M = {}
 ---@field note? string what the user should know, as the setting without which it does not ask
 ---@field note_unless? string the variable of the environment that makes the note needless
 
-local entries ---@type table<string, acp.CatalogEntry>?
+local known = {} ---@type table<string, acp.CatalogEntry|false> looked up already; false: there is none
 
 local function folder()
   return vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)), 'catalog')
 end
 
----All entries by name. Read once; a broken file is an error of ours and raises.
+---The entry of a name. Its file is read once; a broken one is an error of ours and raises.
+---@param name string
+---@return acp.CatalogEntry?
+function M.get(name)
+  if known[name] == nil then
+    local file = name:find('^[%w_.-]+$') and io.open(('%s/%s.json'):format(folder(), name))
+    local entry = file and vim.json.decode(file:read('*a'))
+    if file then
+      file:close()
+    end
+    known[name] = entry and entry.name == name and entry or false -- file systems may ignore case
+  end
+  return known[name] or nil
+end
+
+---All entries by name.
 ---@return table<string, acp.CatalogEntry>
 function M.all()
-  if entries then
-    return entries
-  end
-  entries = {}
+  local entries = {}
   for name, kind in vim.fs.dir(folder()) do
-    if kind ~= 'directory' and name:match('%.json$') then
-      local file = assert(io.open(vim.fs.joinpath(folder(), name)))
-      local entry = vim.json.decode(file:read('*a'))
-      file:close()
-      entries[entry.name] = entry
+    local own = kind ~= 'directory' and name:match('^(.*)%.json$')
+    if own then
+      entries[own] = M.get(own)
     end
   end
   return entries

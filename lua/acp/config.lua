@@ -175,7 +175,7 @@ end
 ---@param name string
 ---@return acp.AgentConfig?
 local function merged(name)
-  local own, known = M.get().agents[name], require('acp.catalog').all()[name]
+  local own, known = M.get().agents[name], require('acp.catalog').get(name)
   if name == M.DEMO and not own then
     return {}
   end
