@@ -175,6 +175,17 @@ local function show_start(chat)
   })
 end
 
+---Name a buffer. No autocommand is to take it for a file that is called otherwise now, as editorconfig would.
+---@param buf integer
+---@param name string
+local function set_name(buf, name)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = 'all'
+  local ok, message = pcall(api.nvim_buf_set_name, buf, name)
+  vim.o.eventignore = ignored
+  assert(ok, message)
+end
+
 ---Make a chat: its two buffers, with the first lines in them. Does not wait for anything.
 ---@param agent string
 ---@param cwd string
@@ -201,7 +212,7 @@ function M.create(agent, cwd, config, demo, old)
   require('acp.chat.prompt').attach(chat)
   for buf, own in pairs({ [chat.buf] = name, [chat.prompt] = name .. '/prompt' }) do
     M.equip(chat, buf)
-    api.nvim_buf_set_name(buf, own)
+    set_name(buf, own)
     watch(chat, buf)
     require('acp.chat.export').attach(chat, buf)
   end
