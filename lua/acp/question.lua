@@ -128,7 +128,8 @@ local function tell(question, index)
   local kind = option and option.kind:match('^%l+')
   local word = index == 0 and 'cancelled' or ({ allow = 'allowed', reject = 'rejected' })[kind] or 'answered'
   local name = option and (' (%s%s)'):format(message.plain(option.name), option.note or '') or ''
-  message.info(('%s: %s%s'):format(word, message.plain(question.what or question.prompt), name))
+  local whose = require('acp.question.words').whose(question)
+  message.info(('%s%s: %s%s'):format(word, whose, message.plain(question.what or question.prompt), name))
 end
 
 ---Answer a question, or open the picker (`:AcpPermit`). A key on a question that was never on the screen,

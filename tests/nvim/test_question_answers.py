@@ -56,12 +56,12 @@ def test_the_chat_with_the_cursor_goes_first(start_screen: StartScreen) -> None:
     made = desk(start_screen)
     other = made.new_chat()
     made.ask("hidden", chat=other)
-    made.screen.wait("? claude wants to run a command (hidden)")
+    made.screen.wait(f"? claude {other} wants to run a command (hidden)")
     made.ask("here")
     made.wait_entered("here")
     made.screen.keys("1")
     made.wait_answers(("here", 1))
-    made.screen.wait("? claude wants to run a command (hidden)")
+    made.screen.wait(f"? claude {other} wants to run a command (hidden)")
 
 
 def test_a_closed_chat_takes_its_questions_along(start_screen: StartScreen) -> None:

@@ -218,7 +218,7 @@ end
 ---@return string cut at its end: Neovim would cut its beginning
 local function title(question, brief, width)
   local message = require('acp.message')
-  local words = message.plain((better_words(question, brief) or question).title)
+  local words = require('acp.question.words').of(question, (better_words(question, brief) or question).title)
   return ' ' .. message.cut(words, math.max(width - 2, 1)) .. ' '
 end
 

@@ -2,6 +2,7 @@
 local M = {}
 
 local message = require('acp.message')
+local words = require('acp.question.words')
 
 ---@param lines string[]
 ---@param marks acp.QuestionMark[]
@@ -47,8 +48,8 @@ function M.head(question, at)
     put(lines, marks, message.plain(field.words), 'AcpNote')
   end
   if field.secret then
-    local words = 'hidden here and in :AcpTrace; %s gets it as it is'
-    put(lines, marks, words:format(agent(question)), 'AcpNote')
+    local hidden = 'hidden here and in :AcpTrace; %s gets it as it is'
+    put(lines, marks, hidden:format(agent(question)), 'AcpNote')
   end
   local wrong = question.draft.wrong[field.key]
   if wrong then
@@ -62,7 +63,7 @@ function M.head(question, at)
     footer = { '<Space> chooses', unpack(footer) }
   end
   return {
-    title = ('%s, %d of %d'):format(message.plain(question.title), at, #question.form.fields),
+    title = ('%s, %d of %d'):format(words.of(question, question.title), at, #question.form.fields),
     lines = lines,
     marks = marks,
     rows = {},
@@ -234,7 +235,7 @@ function M.review(question, act)
   local decline = message.plain(question.options[#question.options].name)
   table.insert(rows, { lines = { decline }, number = true, guard = true, run = act.decline })
   return {
-    title = message.plain(question.title),
+    title = words.of(question, question.title),
     lines = lines,
     marks = marks,
     rows = rows,

@@ -21,12 +21,12 @@ end
 
 ---@param question acp.Question
 local function float(question)
-  local message = require('acp.message')
+  local message, words = require('acp.message'), require('acp.question.words')
   local count = #require('acp.question.queue').of()
   local more = count > 1 and (' (%d questions)'):format(count) or ''
   local text = (' %s %s%s  :AcpPermit '):format(
     require('acp.icons').get().waiting,
-    message.plain(question.title),
+    words.of(question, question.title) .. words.about(question),
     more
   )
   text = message.cut(text, math.max(vim.o.columns - 1, 1))
@@ -84,7 +84,11 @@ function M.tell(question)
     return
   end
   question.told = true
-  require('acp.notices').tell(how, question.title .. '  :AcpPermit')
+  local words = require('acp.question.words')
+  require('acp.notices').tell(
+    how,
+    words.of(question, question.title) .. words.about(question) .. '  :AcpPermit'
+  )
 end
 
 return M

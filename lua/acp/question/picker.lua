@@ -61,7 +61,7 @@ function M.open(question, done)
   question.token = mine
   local items = vim.deepcopy(question.options)
   local ok, problem = pcall(vim.ui.select, items, {
-    prompt = plain(question.prompt),
+    prompt = require('acp.question.words').of(question, question.prompt),
     kind = 'acp_permission',
     format_item = function(option)
       return plain(option.name) .. (option.note or '')
