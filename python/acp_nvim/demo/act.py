@@ -36,27 +36,27 @@ from .turn import Turn
 HELP = """\
 I am the built-in **demo agent**. I have no language model: I follow plain requests, on your real files.
 
-| say | and I |
-| --- | --- |
-| `list files` | list what is here |
-| `show FILE` or `show FILE:3-9` | read it |
-| `search TEXT` | find it in all files |
-| `replace X by Y in FILE` | ask you, then edit it |
-| `replace X by Y in all files` | ask for each file; `… at once`: ask one time for all |
-| `create FILE with TEXT` | ask you, then write it |
-| `delete FILE`, `move FILE to NAME` | ask you, then do it |
-| `run COMMAND`, `… in the background` | ask you, then run it |
-| `make a plan: …, then …` | do several things, one by one |
-| `show me everything` | give a tour |
-| `ask me something` | put a form before you, and write a page of it |
-| `open a page` | ask you to look at a page of the web |
-| `show a picture` | draw the largest files, with a link |
-| `go to read mode`, `edit mode`, `ask mode` | change the mode |
-| `what did you get? @FILE` | say what your prompt was made of |
-| `call this chat TITLE`, `compact` | name it, make room in the context |
-| `demo conflict in FILE` | write a file that you change meanwhile |
-| `demo output 50` | run a command that writes 50 lines, five a second |
-| `demo silence 75` | say nothing for 75 seconds |
+You say, and I do:
+
+- `list files`: list what is here
+- `show FILE` or `show FILE:3-9`: read it
+- `search TEXT`: find it in all files
+- `replace X by Y in FILE`: ask you, then edit it
+- `replace X by Y in all files`: ask for each file; `… at once`: ask one time for all
+- `create FILE with TEXT`: ask you, then write it
+- `delete FILE`, `move FILE to NAME`: ask you, then do it
+- `run COMMAND`, `… in the background`: ask you, then run it
+- `make a plan: …, then …`: do several things, one by one
+- `show me everything`: give a tour
+- `ask me something`: put a form before you, and write a page of it
+- `open a page`: ask you to look at a page of the web
+- `show a picture`: draw the largest files, with a link
+- `go to read mode`, `edit mode`, `ask mode`: change the mode
+- `what did you get? @FILE`: say what your prompt was made of
+- `call this chat TITLE`, `compact`: name it, make room in the context
+- `demo conflict in FILE`: write a file that you change meanwhile
+- `demo output 50`: run a command that writes 50 lines, five a second
+- `demo silence 75`: say nothing for 75 seconds
 
 Most of these are commands too: type `/`. While I work (over ACP v1), `:AcpSend! …` adds to the turn.
 `:AcpOptions` has my mode, my pace and my thoughts.
