@@ -195,6 +195,8 @@ def _objection(
     if isinstance(subject, CommandSubject):
         if permission.asked_by == "client" and subject.why != "asked":
             return "questions of the editor's own are always asked"
+        if subject.env:  # with another PATH, or LD_PRELOAD, the same words are another command
+            return f"it sets variables of its own: {', '.join(name for name, _ in subject.env)}"
         return None if _within(subject.cwd or cwd, roots) else "its folder is outside the project"
     if permission.asked_by == "client":
         return "questions of the editor's own are always asked"

@@ -159,7 +159,7 @@ class TerminalService:
     async def _question(self, session: Session, line: CommandLine, made: Plan) -> None:
         """Put our question; raises RequestError for a no."""
         why = "outside" if made.outside else "asked"
-        subject = CommandSubject(made.shown, made.cwd, made.real_cwd, why)
+        subject = CommandSubject(made.shown, made.cwd, made.real_cwd, why, tuple(line.env.items()))
         question = Permission("", [YES, NO], subject=subject, asked_by="client")
         chosen = await self._questions.ask(session, question)
         if chosen is None and question.by in ("cancel", "close"):

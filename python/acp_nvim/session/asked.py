@@ -32,13 +32,15 @@ class ToolSubject:
 class CommandSubject:
     """The question is about running a command. Both in full; ``cwd`` None = not said.
 
-    Of a question of ours: ``real_cwd`` is the folder without links, ``why`` is outside (the folder) or other.
+    Of a question of ours: ``real_cwd`` is the folder without links, ``why`` is outside (the folder) or other,
+    ``env`` has the variables the agent gives it.
     """
 
     command: str
     cwd: str | None = None
     real_cwd: str | None = None
     why: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

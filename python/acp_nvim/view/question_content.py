@@ -49,6 +49,8 @@ def _command(question: Question, permission: Permission, call: ToolCall, look: L
                 question.put(("really ", "AcpNote"), (look.folder(subject.real_cwd), "AcpPath"))
             if subject.why in _WHY:
                 question.put((_WHY[subject.why], "AcpWarn"))
+            for name, value in subject.env:
+                _put_pair(question, f"with {one_line(name)}=", value)
         _words(question, permission, call, look, said)
         return
     # Nobody said the command: the agent's words are the best there is. Gemini puts it into the title.
@@ -189,11 +191,15 @@ def _raw(question: Question, raw: Any) -> None:
         put_text(question, raw if isinstance(raw, str) else as_json(raw, 2), "")
         return
     for key, value in raw.items():
-        shown = value if isinstance(value, str) else as_json(value)
-        first, *rest = safe_lines(f"{one_line(str(key))}: {shown}")
-        for line in (first, *(f"  {each}" for each in rest)):
-            for piece in split_long(line, CONTENT_BYTES):
-                question.put((piece, ""))
+        _put_pair(question, f"{one_line(str(key))}: ", value if isinstance(value, str) else as_json(value))
+
+
+def _put_pair(question: Question, name: str, value: str) -> None:
+    """A name and its value, all of it; further lines are set in."""
+    first, *rest = safe_lines(name + value)
+    for line in (first, *(f"  {each}" for each in rest)):
+        for piece in split_long(line, CONTENT_BYTES):
+            question.put((piece, ""))
 
 
 def _words(

@@ -19,6 +19,9 @@ POISON = (
 """Would set the clipboard, clear the screen, turn the direction of writing, hide itself, break a row, run
 code from a statusline, as typed keys, in a shell, as an expression, and set an option from a modeline."""
 
+WHOLE = POISON.replace("\0", "")
+"""For what cannot be with a NUL in it: the name of a file, and the text of one that is not binary."""
+
 WORDS = {"sessionId": "$session", "role": "user", "terminalId": f"terminal {POISON}"}
 """Strings that must be right, or the message is not for the chat."""
 
@@ -91,8 +94,10 @@ class Poisoner:
         return []
 
     def _text(self, name: str) -> str:
-        if name in ("path", "cwd"):
-            return f"$cwd/{POISON}"
+        if name in ("path", "oldPath", "cwd"):
+            return f"$cwd/{WHOLE}"
+        if name in ("oldText", "newText"):
+            return f"{name} {WHOLE}"
         if name.endswith(("Id", "id")):
             return f"{next(self._numbers)} {POISON}"
         return f"{name} {POISON}"

@@ -30,11 +30,13 @@ def replies(poisoner: Poisoner, name: str, **fields: Any) -> list[Json]:
 def agents_messages(version: int, schema: Schema) -> dict[str, list[Any]]:
     """What the agent says to each method: all that it may, with poison in it."""
     made = Poisoner(schema)
-    pages = Poisoner(schema, {"url": PAGE})
+    pages, fillable = Poisoner(schema, {"url": PAGE}), Poisoner(schema, {"required": []})
     update = [{"update": each} for each in apart(made.values("SessionUpdate"))]
     late = [each for each in update if each["update"]["sessionUpdate"] == "state_update"]
     asks = apart(made.values("RequestPermissionRequest"))
-    forms = [*made.values("CreateElicitationRequest"), *pages.values("CreateElicitationRequest")]
+    forms = [
+        each for poisoner in (made, pages, fillable) for each in poisoner.values("CreateElicitationRequest")
+    ]
     turn: list[Json] = [] if version == 1 else [{"reply": {"messageId": f"m {POISON}"}}]
     turn += [each for each in update if each not in late]
     for n, params in enumerate([*asks, *forms]):

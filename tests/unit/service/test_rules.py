@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,14 @@ async def test_a_kind_below_a_folder(desk: Desk, kind: str, paths: list[str], in
     assert (decision.index if decision else None) == index
 
 
+async def test_a_call_that_names_no_file_is_asked_about(desk: Desk) -> None:
+    every = rule("allow", kinds=("edit", "read", "search", "fetch"))
+    for kind, index in (("edit", None), ("read", None), ("search", 1), ("fetch", 1)):
+        decision = await desk.decide([every], TOOL, kind=kind)
+        assert decision is not None
+        assert decision.index == index, kind
+
+
 async def test_every_file_of_a_change_counts(desk: Desk) -> None:
     inside, outside = Change("modify", str(desk.ws / "src/a")), Change("modify", str(desk.ws / "docs/a"))
     moved = Change("move", str(desk.ws / "src/b"), old_path=str(desk.ws / "docs/b"))
@@ -146,11 +155,36 @@ async def test_a_command_is_its_words_and_nothing_else(desk: Desk, line: str, fi
     assert (decision.index if decision else None) == (1 if fits else None)
 
 
-async def test_words_that_need_quotes_are_quoted(desk: Desk) -> None:
-    commit = rule("allow", command=("git", "commit", "-m", "a; b"))
-    for line, index in (("git commit -m 'a; b'", 1), ("git commit -m a; b", None)):
-        decision = await desk.decide([commit], CommandSubject(line))
-        assert (decision.index if decision else None) == index
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("git", "commit", "-m", "a; b"), "git commit -m a; b"),
+        (("echo", "a;b"), "echo a;b"),
+        (("echo", "a&b"), "echo a&b"),
+        (("echo", "a|b"), "echo a|b"),
+        (("echo", ">x"), "echo >x"),
+        (("cat", "<(id)"), "cat <(id)"),
+        (("echo", "$(id)"), "echo $(id)"),
+        (("echo", "`id`"), "echo `id`"),
+        (("echo", "$HOME"), "echo $HOME"),
+        (("echo", "*"), "echo *"),
+        (("ls", "~root"), "ls ~root"),
+        (("echo", "a\\"), "echo a\\"),
+        (("echo", "#"), "echo #"),
+        (("echo", "!!"), "echo !!"),
+        (("echo", "{a,b}"), "echo {a,b}"),
+        (("$'rm'", "x"), "$'rm' x"),
+    ],
+)
+async def test_words_that_need_quotes_are_quoted(desk: Desk, words: tuple[str, ...], line: str) -> None:
+    for said, index in ((shlex.join(words), 1), (line, None)):
+        decision = await desk.decide([rule("allow", command=words)], CommandSubject(said))
+        assert (decision.index if decision else None) == index, said
+
+
+async def test_no_rule_allows_several_lines(desk: Desk) -> None:
+    words = ("printf", "a\nb")
+    assert await desk.decide([rule("allow", command=words)], CommandSubject(shlex.join(words))) is None
 
 
 @given(st.text(alphabet="npm test;|&$()<>`\n'\"\\#*~", max_size=20))
@@ -252,6 +286,18 @@ async def test_questions_of_the_editor_are_never_allowed(desk: Desk) -> None:
         assert decision is not None
         assert decision.index == index
     refused = await desk.decide([rule("reject", paths=("src/**",))], unsaved, client=True)
+    assert refused is not None
+    assert refused.index == 3
+
+
+async def test_a_command_with_variables_of_the_agents_is_another_command(desk: Desk) -> None:
+    """``PATH``, ``LD_PRELOAD``, ``GIT_SSH_COMMAND``, …: what runs then is not what the rule names."""
+    ws = str(desk.ws)
+    subject = CommandSubject("npm test", ws, ws, "asked", (("PATH", f"{ws}/bin"),))
+    decision = await desk.decide([TESTS], subject, client=True)
+    assert decision is not None
+    assert (decision.index, decision.why) == (None, "it sets variables of its own: PATH")
+    refused = await desk.decide([rule("reject", command=("npm",))], subject, client=True)
     assert refused is not None
     assert refused.index == 3
 

@@ -95,6 +95,14 @@ async def test_a_user_who_wants_to_be_asked_is(marker: str, tmp_path: Path) -> N
         assert made.asked[0].why == "asked"
 
 
+async def test_the_variables_it_gets_are_asked_about_too(marker: str, tmp_path: Path) -> None:
+    """They may make another command of it: ``PATH``, ``LD_PRELOAD``, ``SHELL``, ``GIT_SSH_COMMAND``."""
+    async with shop(tmp_path) as made:
+        made.always = True
+        await made.run("env", env={"PATH": "/usr/bin:/bin", "A": "b"})
+        assert made.asked[0].env == (("PATH", "/usr/bin:/bin"), ("A", "b"))
+
+
 async def test_nothing_is_started_for_a_session_that_was_closed_meanwhile(
     marker: str, tmp_path: Path
 ) -> None:

@@ -212,6 +212,15 @@ def test_a_command_subject_wins_over_the_raw_input() -> None:
     assert question.lines == ["rm -rf build", "in /ws", 'claude says: "Clean', '  up"', 'claude says: "x"']
 
 
+def test_the_variables_a_command_gets_are_shown_in_full() -> None:
+    variables = (("PATH", "/ws/bin:" + "x" * 9000), ("A\x1b[2J", "1\n2 in /\u202e"))
+    subject = CommandSubject("git status", "/ws", "/ws", "asked", variables)
+    question = describe(Permission("p", list(OPTIONS), subject=subject), None, Chat().session, home=HOME)
+    assert "".join(question.lines[2:4]) == "with PATH=/ws/bin:" + "x" * 9000
+    assert question.lines[:2] == ["git status", "in /ws"]
+    assert question.lines[4:] == ["with A^[[2J=1", "  2 in /<U+202E>"]
+
+
 PATCHES: list[tuple[Diff, str]] = [
     (Diff((Change("modify", "/home/me/src/app/a.py"),), patch="@@ -1 +1 @@\n-x\n+y\n"), "a.py  +1 -1"),
     (Diff((Change("add", "/home/me/src/app/b.py"),), patch="@@ -0,0 +1 @@\n+y\n"), "b.py  +1"),
