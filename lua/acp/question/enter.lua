@@ -100,7 +100,7 @@ end
 ---@param question acp.Question
 ---@param from? acp.QuestionFrom where the user was, if not here
 ---@param alone? boolean nobody asked for it: it opens by itself
-function M.chooser(question, from, alone)
+local function open_chooser(question, from, alone)
   local win, before = api.nvim_get_current_win(), card.get()
   if from then
     home = from
@@ -162,7 +162,7 @@ local function open(question, from, proposal, alone)
     from = open_diff(here, proposal) and here or from
   end
   if not picker.wanted() then
-    M.chooser(question, from, alone)
+    open_chooser(question, from, alone)
     return
   end
   card.show(question)
@@ -186,7 +186,7 @@ local function open(question, from, proposal, alone)
   if opened then
     M.on.later()
   else
-    M.chooser(question, from, alone)
+    open_chooser(question, from, alone)
   end
 end
 
@@ -202,7 +202,34 @@ function M.busy()
   return leaving_insert or preparing ~= nil
 end
 
----Open picker or chooser for a question, out of Insert mode first: a float entered from there stays in it.
+---Leave Insert mode, and go on if nothing else has happened meanwhile: a float entered from Insert mode stays
+---in it.
+---@param question acp.Question
+---@param still? fun(): boolean asked again when Insert mode has ended; nil: the user asked for the question
+---@param go fun(from: acp.QuestionFrom)
+local function out_of_insert(question, still, go)
+  local here, now = api.nvim_get_current_win(), card.get()
+  local win = here
+  if now and now.win == here then
+    win = vim.fn.win_getid(vim.fn.winnr('#')) -- clicked at
+  end
+  local from = { win = win, insert = true, at = api.nvim_win_get_cursor(win) }
+  leaving_insert = true
+  require('acp.mode').leave(function()
+    leaving_insert = false
+    local same = api.nvim_get_current_win() == here and not inserting()
+    if same and queue.get(question.id) and (not still or still()) then
+      go(from)
+      return
+    end
+    if same and here == win then
+      insert_again(from)
+    end
+    M.on.later()
+  end)
+end
+
+---Open picker or chooser for a question, out of Insert mode first.
 ---@param question acp.Question
 ---@param still? fun(): boolean asked again when Insert mode has ended; nil: the user asked for the question
 ---@param proposal? acp.DiffProposal
@@ -211,19 +238,20 @@ function M.begin(question, still, proposal)
     open(question, nil, proposal, still ~= nil)
     return
   end
-  local from = { win = api.nvim_get_current_win(), insert = true, at = api.nvim_win_get_cursor(0) }
-  leaving_insert = true
-  require('acp.mode').leave(function()
-    leaving_insert = false
-    local same = api.nvim_get_current_win() == from.win and not inserting()
-    if same and queue.get(question.id) and (not still or still()) then
-      open(question, from, proposal, still ~= nil)
-      return
-    end
-    if same then
-      insert_again(from)
-    end
-    M.on.later()
+  out_of_insert(question, still, function(from)
+    open(question, from, proposal, still ~= nil)
+  end)
+end
+
+---The user has gone into the card, with `<C-w>w` or the mouse: it is the chooser now.
+---@param question acp.Question
+function M.card(question)
+  if not inserting() then
+    open_chooser(question)
+    return
+  end
+  out_of_insert(question, nil, function(from)
+    open_chooser(question, from)
   end)
 end
 

@@ -11,6 +11,7 @@ local calm = require('acp.question.calm')
 local picker = require('acp.question.picker')
 local notice = require('acp.question.notice')
 local form = require('acp.question.form')
+local page = require('acp.question.page')
 local diff = require('acp.diff')
 
 local timer ---@type uv.uv_timer_t?
@@ -111,7 +112,7 @@ function M.put_off(question)
   question.put_off, question.wanted = true, nil
   off_screen(question)
   if form.question() == question then
-    local here = require('acp.question.page').focused()
+    local here = page.focused()
     form.close()
     if here then
       enter.go_home()
@@ -148,6 +149,9 @@ function M.pick(question)
     return
   end
   if form.question() == question then
+    if not page.focused() then
+      enter.away()
+    end
     form.begin(question)
     return
   end
@@ -295,7 +299,7 @@ local function follow_focus()
     if diff.wanted(now.question) then
       M.pick(now.question)
     else
-      enter.chooser(now.question)
+      enter.card(now.question)
     end
   end
 end
@@ -329,6 +333,9 @@ function M.update()
     watch(true)
     notice.close()
     card.close()
+    if not page.focused() then
+      enter.forget_home() -- the user has gone their own way
+    end
     return
   end
   watch(#vim.tbl_filter(function(each)
