@@ -25,7 +25,7 @@ def start_chat(
         def start(file: str = "README.md", *, follow: bool = True) -> Chat:
             screen = start_screen(size=SIZE, cwd=workspace, init=INIT, files=(file,))
             screen.setup(settings(request.param, home, workspace, llm.url))
-            chat = Chat(request.param, screen, workspace)
+            chat = Chat(request.param, screen, workspace, llm)
             chat.open(follow=follow)
             return chat
 

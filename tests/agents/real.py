@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.agents.fake_llm import FakeLlm
 from tests.plugin import Screen, eventually
 
 HERE = Path(__file__).parent
@@ -106,6 +107,7 @@ class Chat:
     name: str
     screen: Screen
     workspace: Path
+    llm: FakeLlm | None = None  # where the test has need of it
     code: int = field(default=0)
     turns: int = field(default=0)
 

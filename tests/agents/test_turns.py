@@ -78,6 +78,21 @@ def test_cancel(chat: Chat) -> None:
     assert "naïve" in chat.finish()
 
 
+def test_cancel_while_the_agent_tries_again(chat: Chat) -> None:
+    """opencode then ends the turn as if it were done."""
+    llm = chat.llm
+    assert llm is not None
+    chat.send("overloaded")
+    chat.until(lambda: llm.refused > 1, "the model has refused, also what opencode asks for a title")
+    chat.screen.command("AcpCancel")
+    text = chat.finish()
+    assert "── cancelled by you" in text
+    assert chat.screen.lua("return _G.ended[1].stop_reason") == "cancelled"
+    at_rest(chat)
+    chat.send("markdown")
+    assert "naïve" in chat.finish()
+
+
 def test_cancel_during_a_question(chat: Chat) -> None:
     chat.send("cancelperm")
     chat.question()

@@ -162,7 +162,7 @@ class Announcer:
         self.call(chat, "acp.buffers.watch", "stop")
         self.status(chat)
         error = one_line(turn.error.message, TEXT_CELLS) if turn.error is not None else None
-        stop = one_line(turn.stop, LABEL_CELLS) if turn.stop else "none"
+        stop = one_line(turn.outcome, LABEL_CELLS) if turn.outcome else "none"
         self.fire(chat, "AcpTurnEnd", {"stop_reason": stop, "error": error})
 
     def wrote(self, session: Session, path: str) -> None:

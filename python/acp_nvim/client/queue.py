@@ -204,7 +204,7 @@ class Queue:
             group.cancel_scope.cancel()
         over.set()
         # What was sent after its end was sent in the knowledge of how it ended: it goes out.
-        failed = turn.stop in ("error", "lost")
+        failed = turn.outcome in ("error", "lost")
         asked = turn.stop != "lost"  # whether the agent still says what it made of a prompt
         unsent = [each for each in self._prompts if failed and each.waited and not (each.steering and asked)]
         if turn.stop == "lost" and chat.agent is agent:

@@ -42,7 +42,7 @@ async def steer(chat: Chat, agent: Agent, prompt: Prompt) -> None:
             chat.tell.note("warning", f"{name} has not said whether it took your prompt", lines)
         elif why is None:
             pass  # with its agent all prompts come back
-        elif turns and turns[-1].stop == "error":
+        elif turns and turns[-1].outcome == "error":
             queue.give_back([prompt])
         elif chat.session.turn is not None and not chat.session.turn.cancelling:
             reason = f": {why}" if why else ""

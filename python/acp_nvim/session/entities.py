@@ -172,6 +172,15 @@ class Turn:
     ended: float | None = None
     written: dict[str, Written] = field(default_factory=dict)  # by real path, in the order of the first write
 
+    @property
+    def outcome(self) -> str | None:
+        """``stop`` as the user knows it: a turn they cancelled was cancelled, also where the agent ends it as
+        any other, gives no reason, or fails at what it was stopped in (V1-83).
+        """
+        error = self.error
+        aborted = self.stop == "error" and error is not None and error.kind == "generic" and not error.unsent
+        return "cancelled" if self.cancelling and (aborted or self.stop in ("end_turn", None)) else self.stop
+
 
 @dataclass(frozen=True, slots=True)
 class Written:

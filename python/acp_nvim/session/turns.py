@@ -72,7 +72,7 @@ def ended(step: Step, event: TurnEnded) -> None:
     reducer_written.show(step, turn)
     turn.stop, turn.error, turn.confirmed = event.stop, event.error, event.confirmed
     turn.ended = step.now
-    turn.state = _final_state(event.stop)
+    turn.state = _final_state(turn.outcome)
     step.place(TurnEnd(turn))
     if step.derived and session.state not in ("closed", "lost"):
         session.state = "idle"

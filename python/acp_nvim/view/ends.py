@@ -42,15 +42,19 @@ _REMEDIES = {
 
 def draw_end(end: TurnEnd, session: Session, look: Look) -> Drawn:
     """The end line of a turn, with remedies."""
-    turn = end.turn
+    turn, outcome = end.turn, end.turn.outcome
     drawn = Drawn(kind="end", tail=1)
-    if turn.stop in ("error", "lost"):
-        _error(drawn, turn.stop, turn.error or Failure("no reason was given"), look)
+    if outcome in ("error", "lost"):
+        _error(drawn, outcome, turn.error or Failure("no reason was given"), look)
         return drawn
     words, group = _words(end, session, look)
     drawn.put((f"{look.icons.rule} {words}", group))
     if turn.error is not None and turn.error.unsent:
         drawn.put_body(_not_taken(), "output", look.icons)
+    elif turn.error is not None:  # of what the user has cancelled
+        body = Lines()
+        body.put_text(f"{look.agent} says: {failure_title(turn.error)}")
+        drawn.put_body(body, "output", look.icons)
     return drawn
 
 
@@ -61,15 +65,20 @@ def _not_taken() -> Lines:
 
 
 def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
-    turn, agent = end.turn, look.agent
+    turn, outcome, agent = end.turn, end.turn.outcome, look.agent
     seconds = (turn.ended or turn.started) - turn.started
-    match turn.stop:
+    match outcome:
+        case "cancelled" if turn.cancelling:
+            cancelled = f"cancelled by you after {duration(seconds)}"
+            if turn.stop == "end_turn" and turn.confirmed:
+                # It may have been done before it heard of the cancel: what it says, and has changed, counts.
+                return _with_changes(f"{cancelled}; {agent} calls it done", end, session, look), "AcpEnd"
+            return cancelled, "AcpEnd"
         case "end_turn" if not turn.confirmed:
             return f"broken off: the answer ended without a word of {agent} that it is done", "AcpWarn"
         case "end_turn":
             done = "done" if seconds < SHORT_TURN else f"done in {duration(seconds)}"
-            changed = _changed(end, session)
-            return (f"{done} {look.icons.dot} {changed}" if changed else done), "AcpEnd"
+            return _with_changes(done, end, session, look), "AcpEnd"
         case "max_tokens":
             return 'stopped: the answer reached the token limit. Send "continue" to go on.', "AcpWarn"
         case "max_turn_requests":
@@ -77,15 +86,18 @@ def _words(end: TurnEnd, session: Session, look: Look) -> tuple[str, str]:
             return said, "AcpWarn"
         case "refusal":
             return f"refused by {agent}. It forgets this prompt and all that followed it.", "AcpWarn"
-        case "cancelled" if turn.cancelling:
-            return f"cancelled by you after {duration(seconds)}", "AcpEnd"
         case "cancelled" if turn.rejected:
             return "stopped after your rejection. Say what to do instead.", "AcpEnd"
         case "cancelled":
             return f"cancelled by {agent} after {duration(seconds)}", "AcpWarn"
         case None:
             return f"ended: {agent} gave no reason", "AcpEnd"
-    return f'stopped: {agent} said "{one_line(turn.stop, 80)}"', "AcpEnd"
+    return f'stopped: {agent} said "{one_line(outcome, 80)}"', "AcpEnd"
+
+
+def _with_changes(words: str, end: TurnEnd, session: Session, look: Look) -> str:
+    changed = _changed(end, session)
+    return f"{words} {look.icons.dot} {changed}" if changed else words
 
 
 def _changed(end: TurnEnd, session: Session) -> str:

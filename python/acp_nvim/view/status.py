@@ -142,7 +142,7 @@ def _stop_reason(session: Session) -> str | None:
     """Of the last turn that has ended; ``none`` when the agent gave no reason."""
     for turn in reversed(session.turns):
         if turn.ended is not None:
-            return one_line(turn.stop, LABEL_CELLS) if turn.stop else "none"
+            return one_line(turn.outcome, LABEL_CELLS) if turn.outcome else "none"
     return None
 
 

@@ -28,6 +28,7 @@ class FakeLlm(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.scenarios = Scenarios(folder, str(workspace), extra or {})
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.refused = 0  # requests that were answered with an error
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -66,6 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def refuse(self, message: str, status: int) -> None:
+        self.server.refused += 1
         self.reply({"error": {"message": message, "code": status, "status": "INTERNAL"}}, status)
 
     def open_stream(self) -> None:

@@ -68,6 +68,50 @@ def test_cancelled_by_you() -> None:
     assert chat.lines()[2] == "── cancelled by you after 12 s"
 
 
+@pytest.mark.parametrize(
+    ("stop", "confirmed", "shown"),
+    [
+        ("end_turn", True, "── cancelled by you after 12 s; claude calls it done · 1 file +1"),
+        ("end_turn", False, "── cancelled by you after 12 s"),
+        (None, True, "── cancelled by you after 12 s"),
+        ("refusal", True, "── refused by claude. It forgets this prompt and all that followed it."),
+        ("max_tokens", True, '── stopped: the answer reached the token limit. Send "continue" to go on.'),
+    ],
+)
+def test_cancelled_by_you_and_ended_otherwise(stop: str | None, confirmed: bool, shown: str) -> None:
+    """Some agents (opencode, while it tries a model again) end a cancelled turn as any other."""
+    chat = Chat()
+    chat.prompt("go")
+    chat.tool("a", "", "edit", content=[edit("a.py", None, "1\n")], status="completed")
+    chat.apply(TurnCancelling())
+    chat.now += 12
+    chat.end(stop, confirmed=confirmed)
+    assert chat.lines()[-2] == shown
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (
+            Failure("Internal error", -32603),
+            ["── cancelled by you after 12 s", "  │ claude says: Internal error", ""],
+        ),
+        (
+            Failure("no", kind="auth"),
+            ["✗ not logged in", "  │ no", "  │ :AcpLogin lists the ways claude offers", ""],
+        ),
+    ],
+)
+def test_cancelled_by_you_and_failed(error: Failure, shown: list[str]) -> None:
+    """Some agents fail at what they were stopped in, and say so as of any failure."""
+    chat = Chat()
+    chat.prompt("go")
+    chat.apply(TurnCancelling())
+    chat.now += 12
+    chat.end("error", error=error)
+    assert chat.lines()[2:] == shown
+
+
 def test_stopped_after_a_rejection() -> None:
     """C14: neither an error nor cancelled by you."""
     chat = Chat()

@@ -320,6 +320,14 @@ async def test_cancelling_closes_the_stream_and_the_history_is_read_before_the_n
         assert bench.timeline[-3:] == ["user: again", "agent: next", "end: end_turn"]
 
 
+@pytest.mark.req("AAP-38")
+async def test_a_cancel_after_the_end_changes_nothing() -> None:
+    async with opened([[text("so far")]]) as bench:
+        turn = await bench.prompt()
+        await bench.adapter.cancel(bench.session)
+        assert (turn.cancelling, turn.outcome, turn.state) == (False, "end_turn", "done")
+
+
 @pytest.mark.req("AAP-36")
 async def test_one_turn_at_a_time() -> None:
     async with opened([[text("a"), Hold()], [text("b")]]) as bench:

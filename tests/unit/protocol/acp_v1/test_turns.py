@@ -309,6 +309,18 @@ async def test_without_a_turn_there_is_nothing_to_cancel() -> None:
         assert [message["method"] for message in bench.sent] == ["initialize", "session/new"]
 
 
+@pytest.mark.req("V1-83")
+async def test_a_cancel_after_the_end_changes_nothing() -> None:
+    """The user does not see the end in the moment it comes."""
+    async with opened() as bench:
+        async with bench.turn():
+            bench.ends(await bench.asked("session/prompt"))
+        await bench.adapter.cancel(bench.session)
+        turn = bench.session.turns[0]
+        assert (turn.cancelling, turn.outcome, turn.state) == (False, "end_turn", "done")
+        assert [message for message in bench.sent if message.get("method") == "session/cancel"] == []
+
+
 async def test_a_cancel_into_a_lost_connection_is_quiet() -> None:
     async with opened() as bench:
         async with bench.turn():

@@ -261,6 +261,18 @@ async def test_a_cancel_of_nothing_is_not_waited_for() -> None:
         assert bench.timeline[1:] == ["end|cancelled"]
 
 
+@pytest.mark.req("V2-70")
+async def test_a_cancel_after_the_end_changes_nothing() -> None:
+    async with opened() as bench:
+        async with bench.turn():
+            await bench.works()
+            bench.says(idle("end_turn"))
+        await bench.adapter.cancel(bench.session)
+        turn = bench.session.turns[0]
+        assert (turn.cancelling, turn.outcome, turn.state) == (False, "end_turn", "done")
+        assert [message for message in bench.sent if message.get("method") == "session/cancel"] == []
+
+
 @pytest.mark.req("V2-68")
 async def test_work_of_its_own_can_be_cancelled() -> None:
     async with opened() as bench:
