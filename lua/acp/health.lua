@@ -85,6 +85,9 @@ local function one_agent(name)
     health.error(('%s: %s'):format(name, status.error or 'not running'), {
       (':AcpRestart starts it again; :AcpTrace %s shows all it said'):format(name),
     })
+  elseif status and name ~= config.DEMO and agent.protocol ~= 'aap' and status.state ~= 'starting' then
+    -- More is not known: an agent may take a wrong key, and say so only at a prompt.
+    health.info(name .. ': asks for no login now; :AcpLogin lists its ways')
   end
 end
 

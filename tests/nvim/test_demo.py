@@ -284,7 +284,7 @@ def test_a_login(stage: Stage, start_screen: StartScreen, how: str) -> None:
         chat.wait("Your name:")
         chat.wait("-- TERMINAL --")
         chat.keys("Ada<CR>")
-    eventually(lambda: "logged in to demo" in transcript(chat), message=chat.text)
+    eventually(lambda: "demo has accepted the login" in transcript(chat), message=chat.text)
     chat.lua("require('acp').send('help')")
     chat.wait(demo.has_ended)
     chat.command("AcpLogout")

@@ -43,10 +43,10 @@ def test_a_session_wants_a_login(start_screen: StartScreen, agent: MakeAgent) ->
     asked(chat)
     chat.sees(
         "1 Browser  opens a page",
-        "2 API key",
         "– Device  enter a code",
         "cannot be used from here (device_code)",
-        " 1  Browser",
+        " 1  Browser  opens a page",
+        " 2  API key",
         " 3  Not now",
         "? waiting for you",
     )
@@ -60,7 +60,13 @@ def test_a_session_wants_a_login(start_screen: StartScreen, agent: MakeAgent) ->
     chat.screen.keys(":AcpLogin<CR>")
     listening(chat)
     chat.screen.keys("2")
-    chat.until("✓ login  API key\n", "── logged in to x", "ACP v1 · ready in", "❯ hello", "── done")
+    chat.until(
+        "✓ login  API key  accepted\n",
+        "── x has accepted the login",
+        "ACP v1 · ready in",
+        "❯ hello",
+        "── done",
+    )
     chat.until_state("idle")
     assert (used(x), prompts(x), len(starts(x))) == (["key"], ["hello"], 1)
     assert chat.troubles == []
@@ -99,7 +105,7 @@ def test_a_prompt_wants_a_login(start_screen: StartScreen, agent: MakeAgent) -> 
     chat.screen.keys("<Esc>")
     chat.until("? login  x  waiting for you")
     chat.screen.command("AcpPermit 1")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     eventually(lambda: chat.text.count("── done") == 2, message=chat.show)
     assert prompts(x) == ["first", "first", "second"]
     assert (used(x), len(x.log("session/new")), chat.prompt) == (["oauth-1"], 1, "third")
@@ -155,7 +161,7 @@ def test_a_refusal_is_shown_with_its_detail(start_screen: StartScreen, agent: Ma
     chat.until("? login  x  waiting for you")
     assert (chat.prompt, chat.status["queued"], prompts(x)) == ("", 1, [])
     chat.screen.command("AcpPermit 1")
-    chat.until("── logged in to x", "── done")
+    chat.until("── x has accepted the login", "── done")
     assert (used(x), prompts(x)) == (["key", "oauth-1"], ["hello"])
 
 
@@ -180,7 +186,7 @@ def test_a_login_that_takes_long(start_screen: StartScreen, agent: MakeAgent) ->
     chat.screen.command("AcpLogin")
     chat.until("? login  x  waiting for you")
     chat.screen.command("AcpPermit 2")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     chat.until_state("idle")
     assert (used(x), prompts(x)) == (["oauth-1", "key"], [])
     chat.works()
@@ -206,7 +212,7 @@ def test_two_chats_want_the_same_login(start_screen: StartScreen, agent: MakeAge
     for each in (chat, other):
         each.until("── done")
         each.until_state("idle")
-    assert "── logged in to x" in chat.text
+    assert "── x has accepted the login" in chat.text
     assert chat.troubles == other.troubles == []
 
 
@@ -222,7 +228,7 @@ def test_the_chat_that_asks_is_closed(start_screen: StartScreen, agent: MakeAgen
     chat.screen.command("bwipeout! acp://x/1")
     other.until("? login  x  waiting for you")
     chat.screen.command("AcpPermit 1")
-    other.until("── logged in to x", "── done")
+    other.until("── x has accepted the login", "── done")
     assert (prompts(x), used(x)) == (["two"], ["oauth-1"])
 
 
@@ -247,7 +253,7 @@ def test_who_works_elsewhere_is_not_disturbed(start_screen: StartScreen, agent: 
     screen.command("tabnew")  # not on the screen any more: a notice says who waits
     chat.sees(f"? {ASKS}  :AcpPermit")
     screen.command("AcpPermit 1")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
 
 
 def test_a_picker_of_the_users(start_screen: StartScreen, agent: MakeAgent) -> None:
@@ -255,7 +261,7 @@ def test_a_picker_of_the_users(start_screen: StartScreen, agent: MakeAgent) -> N
     chat = open_chat(start_screen, x, init=SELECT)
     eventually(lambda: chat.screen.lua("return #_G.asked == 1"))
     assert chat.screen.lua("return _G.asked[1]") == [
-        ["Browser", "API key", "Not now"],
+        ["Browser: opens a page", "API key", "Not now"],
         ASKS,
         "acp_permission",
     ]
@@ -264,8 +270,48 @@ def test_a_picker_of_the_users(start_screen: StartScreen, agent: MakeAgent) -> N
     chat.screen.command("AcpLogin x")
     eventually(lambda: chat.screen.lua("return #_G.asked == 2"))
     chat.screen.lua("_G.done(1)")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     chat.works()
+
+
+def test_each_way_is_offered_once(start_screen: StartScreen, agent: MakeAgent) -> None:
+    """By its id. Ways of one name are told apart by what the agent says of them, else by their ids."""
+    ways: list[Json] = [
+        {"id": "google", "name": "Log in with Google", "description": "of the agent"},
+        {"id": "key", "name": "Gemini API key", "type": "unheard_of"},
+        {"id": "google", "name": "Log in with Google", "description": "again"},
+        {"id": "key", "name": "Gemini API key", "description": "for developers"},
+        {"id": "cloud", "name": "Gemini API key", "description": "for companies"},
+        {"id": "one", "name": "Gateway"},
+        {"id": "two", "name": "Gateway"},
+    ]
+    x = agent({"initialize": [hello(*ways)]})
+    chat = ready_chat(start_screen, x)
+    chat.screen.keys(":AcpLogin<CR>")
+    listening(chat)
+    assert [each["name"] for each in options(chat)] == [
+        "Log in with Google",
+        "Gemini API key",
+        "Gemini API key",
+        "Gateway (one)",
+        "Gateway (two)",
+        "Not now",
+    ]
+    assert chat.screen.text().count("Log in with Google") == 2  # in the row, and in the chooser beside it
+    chat.sees(" 2  Gemini API key  for developers", " 3  Gemini API key  for companies")
+    chat.until("  │ 2 Gemini API key  for developers\n  │ 3 Gemini API key  for companies\n")
+    assert "wants you" not in chat.screen.text()  # the user wants it
+    chat.screen.keys("2")
+    chat.until("✓ login  Gemini API key  accepted", "── x has accepted the login; the next prompt shows")
+    assert used(x) == ["key"]
+    chat.screen.command("checkhealth acp")
+    health = "\n".join(chat.screen.lines())
+    assert "x: asks for no login now" in health
+    assert "logged in" not in health
+
+
+def options(chat: Chat) -> list[Json]:
+    return list(chat.screen.lua("return require('acp.question.card').get().question.options"))
 
 
 def test_on_demand(start_screen: StartScreen, agent: MakeAgent) -> None:
@@ -275,7 +321,7 @@ def test_on_demand(start_screen: StartScreen, agent: MakeAgent) -> None:
     listening(chat)
     assert "says:" not in chat.screen.text()
     chat.screen.keys("2")
-    chat.until("✓ login  API key", "── logged in to x")
+    chat.until("✓ login  API key", "── x has accepted the login")
     chat.until_state("idle")
     assert (used(x), len(x.log("session/new"))) == (["key"], 1)
     chat.works()
@@ -286,11 +332,11 @@ def test_login_without_a_chat_opens_one(start_screen: StartScreen, agent: MakeAg
     screen = start_screen(size=(100, 30))
     screen.setup({"agents": {"x": x.settings}})
     screen.command("AcpLogin x")
-    screen.wait(ASKS)
+    screen.wait("? login  x  waiting for you")
     chat = Chat(screen)
     chat.until("? login  x  waiting for you")
     screen.command("AcpPermit 2")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     chat.works()
 
 
@@ -362,5 +408,5 @@ def test_it_is_started_again_while_the_question_is_open(start_screen: StartScree
     )
     chat.until_prompt("hello")
     chat.screen.command("AcpPermit 1")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     chat.works()

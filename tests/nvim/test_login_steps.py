@@ -34,7 +34,7 @@ def test_a_session_is_loaded_after_the_login(start_screen: StartScreen, agent: M
     chat.wait("? login  x  waiting for you")
     assert "why is it red?" not in chat.text()
     desk.screen.command("AcpPermit 1")
-    text = chat.wait("── logged in to x")
+    text = chat.wait("── x has accepted the login")
     assert text.count("❯ why is it red?") == text.count("It is **not**.") == 1
     assert text.index("✓ login  Browser") < text.index("why is it red?") < text.index("── loaded 2 messages")
     assert (used(x), x.log("session/new"), len(x.log("session/load"))) == (["oauth-1"], [], 2)
@@ -51,9 +51,9 @@ def test_a_listing_names_the_login(start_screen: StartScreen, agent: MakeAgent) 
     desk.chat(x)
     desk.listed("✗ x: not logged in", ":AcpLogin x")
     desk.screen.command("AcpLogin x")
-    desk.screen.wait("x wants you to log in")
+    desk.screen.wait("? login  x  waiting for you")
     desk.screen.command("AcpPermit 1")
-    desk.screen.wait("logged in to x")
+    desk.screen.wait("x has accepted the login")
     desk.listed("Red tests")
 
 
@@ -74,7 +74,7 @@ def test_an_option_is_set_after_the_login(start_screen: StartScreen, agent: Make
     assert chat.status["mode"] == "Ask"
     chat.screen.command(f"AcpPermit {1 if login else 3}")
     if login:
-        chat.until("── logged in to x")
+        chat.until("── x has accepted the login")
         chat.sees("Code mode")
         assert [each["value"] for each in set_requests(x)] == ["code", "code"]
     else:

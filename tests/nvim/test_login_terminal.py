@@ -103,7 +103,7 @@ def test_success_with_an_agent_of_version_2(
     chat.screen.keys("<Esc>")
     in_terminal(chat)
     chat.screen.keys("good<CR>")
-    chat.until("✓ login  Terminal", "── logged in to x", "❯ hello", "── done", "ACP v2 · ready in")
+    chat.until("✓ login  Terminal", "── x has accepted the login", "❯ hello", "── done", "ACP v2 · ready in")
     assert (x.log("auth/login"), prompts(x), len(starts(x)), len(x.log("initialize"))) == (
         [],
         ["hello"],
@@ -142,7 +142,7 @@ def test_success(start_screen: StartScreen, agent: MakeAgent, short_tmp: Path) -
     assert (screen.lua("return vim.fn.mode(1)"), windows(screen)) == ("t", before + 1)
     assert [name for name in screen.funcs.getcompletion("", "buffer") if name.startswith("term:")] == []
     screen.keys("good<CR>")
-    chat.until("✓ login  Terminal", "── logged in to x", "❯ hello", "── done", "ACP v1 · ready in")
+    chat.until("✓ login  Terminal", "── x has accepted the login", "❯ hello", "── done", "ACP v1 · ready in")
     assert (windows(screen), screen.api.buf_is_valid(buffer)) == (before, False)
     eventually(lambda: screen.lua(SIZES) == sizes, message=lambda: f"{sizes} {screen.lua(SIZES)}")
     assert (used(x), prompts(x), len(starts(x)), len(x.log("initialize"))) == ([], ["hello"], 2, 2)
@@ -192,7 +192,7 @@ def test_failure(start_screen: StartScreen, agent: MakeAgent, tmp_path: Path, ty
     assert (chat.status["queued"], prompts(x), len(starts(x))) == (1, [], 1)
     in_terminal(chat, 2)
     chat.screen.keys("good<CR>")
-    chat.until("── logged in to x", "── done")
+    chat.until("── x has accepted the login", "── done")
     assert (prompts(x), used(x)) == (["hello"], [])
     # The one that failed stays until its window is closed.
     assert any("Password:" in line for line in chat.screen.lines(buffer))
@@ -289,13 +289,13 @@ def test_a_turn_of_another_chat_is_waited_for(
     other.screen.command("AcpPermit 1")
     other.sees("Password:")
     other.screen.keys("good<CR>")
-    chat.until("── logged in to x, which is started again after this turn")
+    chat.until("── x has accepted the login, and is started again after this turn")
     assert (len(starts(x)), chat.status["state"]) == (1, "running")
     chat.screen.lua("require('acp.chat').focused(require('acp.chat').get(1))")
     chat.screen.lua("require('acp.chat.windows').open(require('acp.chat').get(1), true)")
     chat.screen.command("AcpCancel")
     chat.until("── cancelled by you")
-    other.until("── logged in to x", "── done")
+    other.until("── x has accepted the login", "── done")
     for each in (chat, other):
         each.until_state("idle")
     assert len(starts(x)) == 2
@@ -313,6 +313,6 @@ def test_odd_settings_of_the_user(start_screen: StartScreen, agent: MakeAgent, t
     home = screen.api.get_current_win()
     in_terminal(chat)
     screen.keys("good<CR>")
-    chat.until("── logged in to x")
+    chat.until("── x has accepted the login")
     eventually(lambda: screen.api.get_current_win() == home)
     chat.quiet()

@@ -52,7 +52,7 @@ def test_what_is_missing_is_named_and_taken_from_the_settings(
     key = {"cmd": ["echo", KEY]}
     chat.screen.setup({"agents": {"x": {**settings, "env": {**settings["env"], "ROBO_KEY": key}}}})
     chat.screen.command("AcpRestart")
-    chat.until("── logged in to x", "ready in")
+    chat.until("── x has accepted the login", "ready in")
     chat.until_state("idle")
     assert (used(x), len(starts(x))) == (["azure"], 2)
     assert env_of(x, 1)["ROBO_KEY"] == KEY
@@ -74,7 +74,7 @@ def test_settings_that_have_changed_since_the_start(start_screen: StartScreen, a
     chat.screen.keys("<Esc>")
     chat.screen.command("AcpLogin")
     chat.screen.command("AcpPermit 1")
-    chat.until("✓ login  Azure", "── logged in to x", "── done")
+    chat.until("✓ login  Azure", "── x has accepted the login", "── done")
     assert (used(x), prompts(x), len(starts(x))) == (["azure"], ["hello"], 2)
     assert env_of(x, 1)["ROBO_KEY"] == KEY
     assert chat.troubles == []
@@ -87,7 +87,7 @@ def test_variables_that_are_there(start_screen: StartScreen, agent: MakeAgent) -
     chat.submit("hello")
     chat.until("? login  x  waiting for you", "takes ROBO_KEY, ROBO_URL, ROBO_VERSION of the environment")
     chat.screen.command("AcpPermit 1")
-    chat.until("── logged in to x", "── done")
+    chat.until("── x has accepted the login", "── done")
     assert (used(x), prompts(x), len(starts(x))) == (["azure"], ["hello"], 1)
 
 

@@ -43,7 +43,7 @@ def test_logout(start_screen: StartScreen, agent: MakeAgent) -> None:
     chat.submit("hello")
     chat.until("? login  x  waiting for you")
     chat.screen.command("AcpPermit 1")
-    chat.until("── logged in to x", "── done")
+    chat.until("── x has accepted the login", "── done")
     assert prompts(x) == ["hello", "hello"]
     chat.screen.command("checkhealth acp")
     assert "not logged in" not in "\n".join(chat.screen.lines())

@@ -69,7 +69,11 @@ local function content(question, brief)
   table.insert(lines, '')
   local width = #tostring(#question.options)
   for i, option in ipairs(question.options) do
-    table.insert(lines, (' %' .. width .. 'd  %s%s'):format(i, plain(option.name), option.note or ''))
+    local about = option.about and '  ' .. plain(option.about) or ''
+    table.insert(
+      lines,
+      (' %' .. width .. 'd  %s%s'):format(i, plain(option.name), option.note or '') .. about
+    )
   end
   if #question.options == 0 then
     table.insert(lines, ' No answer is offered. :AcpPermit cancel refuses.')
@@ -102,6 +106,10 @@ local function fill(buf, question, brief)
     local row = count + i
     local _, last = lines[row + 1]:find('^ *%d+')
     api.nvim_buf_set_extmark(buf, ns, row, 0, { end_col = last, hl_group = 'AcpKey' })
+    if question.options[i].about then
+      local from = #lines[row + 1] - #require('acp.message').plain(question.options[i].about)
+      api.nvim_buf_set_extmark(buf, ns, row, from, { end_col = #lines[row + 1], hl_group = 'AcpNote' })
+    end
     if question.options[i].kind:find('_always$') then
       api.nvim_buf_set_extmark(buf, ns, row, last + 2, { end_col = #lines[row + 1], hl_group = 'AcpWarn' })
     end

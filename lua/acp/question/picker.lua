@@ -64,7 +64,7 @@ function M.open(question, done)
     prompt = require('acp.question.words').of(question, question.prompt),
     kind = 'acp_permission',
     format_item = function(option)
-      return plain(option.name) .. (option.note or '')
+      return plain(option.name) .. (option.note or '') .. (option.about and ': ' .. plain(option.about) or '')
     end,
   }, function(choice, index)
     -- Opened again since, or asked twice: then this is not the answer.

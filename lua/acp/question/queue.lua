@@ -6,6 +6,7 @@ local M = {}
 ---@field name string the agent's words
 ---@field kind string allow_once, allow_always, reject_once, reject_always, or other
 ---@field note? string ours, after the name: it is for always, and the name does not say so
+---@field about? string what there is to say of it
 
 ---@alias acp.QuestionMark {[1]: integer, [2]: integer, [3]: integer, [4]: string} row, col, end col, group
 

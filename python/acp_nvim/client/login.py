@@ -33,6 +33,11 @@ T = TypeVar("T")
 PROMPT_TIME = 1.0
 
 
+def accepted(agent: str) -> str:
+    """What is known after a login. An agent may take a wrong key without a word (gemini does)."""
+    return f"{agent} has accepted the login; the next prompt shows whether it holds"
+
+
 class _UserFirstError(Exception):
     """The user has to do something before this method can work; that was said."""
 
@@ -225,7 +230,7 @@ class Logins:
         async with anyio.create_task_group() as group:
             for each in chats:
                 if login.done and (each is login.chat or each.held or each.wants_login or login.restarted):
-                    said = f"logged in to {connection.agent}" if each is login.chat else None
+                    said = accepted(connection.agent) if each is login.chat else None
                     group.start_soon(each.go_on, said)
                     continue
                 stopped = each.failure is not None and each.failure.kind == "cancelled"
@@ -343,7 +348,8 @@ class Logins:
         for each in self._registry.sharing(connection):
             if each.session.turn is not None:
                 each.tell.note(
-                    "info", f"logged in to {connection.agent}, which is started again after this turn"
+                    "info",
+                    f"{connection.agent} has accepted the login, and is started again after this turn",
                 )
                 await each.queue.turn_over()
         login.restarted = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 
 from acp_nvim.session.agent import AuthMethod
 from acp_nvim.session.asked import LoginWay, PermissionOption
@@ -34,7 +35,11 @@ def missing(method: AuthMethod, connection: Connection) -> list[str]:
 
 def ways(connection: Connection) -> tuple[LoginWay, ...]:
     """All methods as the question shows them: the usable ones first."""
-    shown = [LoginWay(each.name, each.description, _how(each, connection)) for each in usable(connection)]
+    names = _names(usable(connection))
+    shown = [
+        LoginWay(name, each.description, _how(each, connection))
+        for name, each in zip(names, usable(connection), strict=True)
+    ]
     others = [
         LoginWay(each.name, each.description, f"cannot be used from here ({each.type})", usable=False)
         for each in methods(connection)
@@ -44,12 +49,22 @@ def ways(connection: Connection) -> tuple[LoginWay, ...]:
 
 
 def options(connection: Connection) -> list[PermissionOption]:
-    """The answers: one for each usable method, by its place, because ids of agents may repeat."""
+    """The answers: one for each usable method, by its place."""
     chosen = [
-        PermissionOption(str(n), each.name or each.id, "allow_once")
-        for n, each in enumerate(usable(connection))
+        PermissionOption(str(n), name, "allow_once") for n, name in enumerate(_names(usable(connection)))
     ]
     return [*chosen, PermissionOption(LATER, "Not now", "reject_once")]
+
+
+def _names(methods: list[AuthMethod]) -> list[str]:
+    """What they are called; with the id where neither name nor description tells two of them apart."""
+    seen = Counter((each.name, each.description) for each in methods)
+    return [
+        f"{each.name} ({each.id})"
+        if each.name and seen[each.name, each.description] > 1
+        else each.name or each.id
+        for each in methods
+    ]
 
 
 def command(method: AuthMethod, connection: Connection) -> list[str]:

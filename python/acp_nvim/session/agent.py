@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,15 @@ class AuthMethod:
     def usable(self) -> bool:
         """Whether it can be used from here: its type is one we know."""
         return self.type in ("agent", "terminal", "env_var")
+
+
+def each_once(methods: Iterable[AuthMethod]) -> tuple[AuthMethod, ...]:
+    """The first of each id, in their order; of several with one id rather one that can be used."""
+    found: dict[str, AuthMethod] = {}
+    for method in methods:
+        if method.id not in found or (method.usable and not found[method.id].usable):
+            found[method.id] = method
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ from acp_nvim.session.asked import LoginSubject, LoginWay
 from acp_nvim.text.sanitise import lines as safe_lines
 from acp_nvim.text.sanitise import one_line, split_long
 
-from .block import Lines, Segment
+from .block import Lines
 from .elicitation import says
 from .look import Look
 
 #: Bytes of a line: a longer one goes on in the next.
 LINE_BYTES = 8000
+#: Cells of what an agent says of one of its ways.
+ABOUT_CELLS = 300
 
 
 def words(subject: LoginSubject, look: Look) -> tuple[str, str, str]:
@@ -19,7 +21,8 @@ def words(subject: LoginSubject, look: Look) -> tuple[str, str, str]:
     agent = one_line(look.agent, 200)
     if subject.op == "logout":
         return f"log out of {agent}?", f"log out of {agent}", f"logout {agent}"
-    return f"{agent} wants you to log in", f"{agent} wants you to log in", f"login {agent}"
+    asks = f"log in to {agent}" if subject.said is None else f"{agent} wants you to log in"
+    return asks, asks, f"login {agent}"
 
 
 def put(body: Lines, subject: LoginSubject, look: Look) -> None:
@@ -32,15 +35,23 @@ def put(body: Lines, subject: LoginSubject, look: Look) -> None:
     if subject.failed:
         _text(body, f"{look.icons.failed} {subject.failed}", "AcpFailed")
     for number, way in enumerate(subject.ways, 1):
-        _way(body, number, way, look)
+        if not way.usable:
+            _other(body, way, look)
+        elif way.how:
+            body.put((str(number), "AcpKey"), (f" {one_line(way.how)}", "AcpNote"))
 
 
-def _way(body: Lines, number: int, way: LoginWay, look: Look) -> None:
-    mark: Segment = (str(number), "AcpKey") if way.usable else (look.icons.cancelled, "AcpNote")
+def about(subject: LoginSubject, options: list[dict[str, str]]) -> None:
+    """Say of each answer what the agent says of this way: a name alone may mean anything."""
+    for option, way in zip(options, subject.ways, strict=False):
+        if way.usable and way.description:
+            option["about"] = one_line(way.description, ABOUT_CELLS)
+
+
+def _other(body: Lines, way: LoginWay, look: Look) -> None:
     description = f"  {one_line(way.description)}" if way.description else ""
-    body.put(mark, (" ", ""), (one_line(way.name), ""), (description, "AcpNote"))
-    if way.how:
-        _text(body, f"  {way.how}", "AcpNote")
+    body.put((f"{look.icons.cancelled} ", "AcpNote"), (one_line(way.name), ""), (description, "AcpNote"))
+    _text(body, f"  {way.how}", "AcpNote")
 
 
 def _text(body: Lines, text: str, group: str) -> None:

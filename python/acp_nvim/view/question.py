@@ -19,7 +19,8 @@ _SAYS_ALWAYS = re.compile(r"\b(always|all)\b", re.IGNORECASE)
 class Question(Lines):
     """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row.
 
-    ``what``: verb and target in short. An option has a ``note`` if it is for always and its name hides that.
+    ``what``: verb and target in short. An option has a ``note`` if it is for always and its name hides that,
+    and ``about`` if there is something to say of it: then each has a line of its own.
 
     ``change``: it is about a file, whose change can be shown in windows; then the card does without the rows
     of ``hunks``, each from its first to its last.
@@ -55,10 +56,16 @@ class Question(Lines):
     def put_options(self, body: Lines) -> None:
         """Add the line of the answers: ``1 Allow once  2 Reject``."""
         segments: list[Segment] = []
+        apart = any("about" in option for option in self.options)
         for number, option in enumerate(self.options, 1):
+            if apart and segments:
+                body.put(*segments)
+                segments = []
             group = "AcpWarn" if option["kind"].endswith("_always") else ""
             segments += [("  " if segments else "", ""), (str(number), "AcpKey"), (" ", "")]
             segments.append((option["name"] + option.get("note", ""), group))
+            if "about" in option:
+                segments.append((f"  {option['about']}", "AcpNote"))
         body.put(*(segments or [("no answers are offered; :AcpPermit cancel refuses", "AcpNote")]))
 
 

@@ -39,6 +39,7 @@ def describe(
     if isinstance(permission.subject, LoginSubject):
         question.title, question.prompt, question.what = login.words(permission.subject, look)
         login.put(question, permission.subject, look)
+        login.about(permission.subject, question.options)
         return question
     if isinstance(permission.subject, Elicitation):
         does, short = elicitation.action(permission.subject)

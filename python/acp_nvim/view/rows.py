@@ -132,7 +132,7 @@ def _word(call: ToolCall, state: facts.State, open_questions: Sequence[Permissio
         return f"failed, {why}" if why else "failed"
     login = facts.login_of(call)
     if login is not None and state in ("rejected", "done"):
-        return "not now" if state == "rejected" else ""
+        return "not now" if state == "rejected" else "accepted"  # which is not yet that it holds
     by_rule = bool(call.permissions) and call.permissions[-1].by == "rule"
     if state == "rejected":
         return "rejected by a rule" if by_rule else "rejected by you"

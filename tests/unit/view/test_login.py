@@ -6,6 +6,7 @@ import pytest
 
 from acp_nvim.session.asked import LoginSubject, LoginWay, Permission, PermissionOption
 from acp_nvim.session.entities import Session
+from acp_nvim.view.block import Lines
 from acp_nvim.view.question import Question
 from acp_nvim.view.questions import describe
 
@@ -32,13 +33,20 @@ def test_the_ways_in_words() -> None:
         'x says: "auth required',
         '  1 Browser"',
         "✗ bad key",
-        "1 Browser  opens a page",
-        "2 Terminal",
-        "  runs in a terminal here: x login",
+        "2 runs in a terminal here: x login",
         "– Device  enter a code",
         "  cannot be used from here (device)",
     ]
     assert [option["name"] for option in question.options] == ["Browser", "Terminal"]
+    assert [option.get("about") for option in question.options] == ["opens a page", None]
+    body = Lines()
+    question.put_options(body)
+    assert body.lines == ["1 Browser  opens a page", "2 Terminal"]
+
+
+def test_what_nobody_has_asked_for_is_not_said_to_be_wanted() -> None:
+    question = asked(LoginSubject("login", (LoginWay("Browser"),)), "Browser")
+    assert (question.title, question.prompt, question.lines) == ("log in to x", "log in to x", [])
 
 
 def test_logging_out_in_words() -> None:
@@ -55,7 +63,8 @@ def test_what_an_agent_says_is_text(field: str) -> None:
     way = LoginWay(of_way["name"], of_way["description"], of_way["how"])
     said = {"said": None, "failed": None, field: HOSTILE}
     question = asked(LoginSubject("login", (way,), said["said"], said["failed"]), HOSTILE)
-    texts = [*question.lines, question.title, question.prompt, *(o["name"] for o in question.options)]
+    words = [option[key] for option in question.options for key in ("name", "about") if key in option]
+    texts = [*question.lines, question.title, question.prompt, *words]
     for text in texts:
         assert not {"\n", "\r", "\x1b", "\u202e"} & set(text), text
-    assert any("b" in text and "c" in text for text in question.lines)
+    assert any("b" in text and "c" in text for text in texts)

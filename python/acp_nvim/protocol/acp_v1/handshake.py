@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from acp_nvim import __version__
-from acp_nvim.session.agent import AgentInfo, AuthMethod, AuthVariable
+from acp_nvim.session.agent import AgentInfo, AuthMethod, AuthVariable, each_once
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v1 import connection as wire
@@ -63,7 +63,7 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
         name=said.name if said else None,
         title=said.title if said else None,
         version=said.version if said else None,
-        auth_methods=tuple(_auth_method(method) for method in response.auth_methods),
+        auth_methods=each_once(_auth_method(method) for method in response.auth_methods),
         can_load=caps.load_session,
         can_resume=session.resume is not None,
         can_list=session.list_ is not None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_nvim import __version__
 from acp_nvim.protocol.acp_v1 import handshake as v1
-from acp_nvim.session.agent import AgentInfo, AuthMethod
+from acp_nvim.session.agent import AgentInfo, AuthMethod, each_once
 from acp_nvim.session.entities import Failure
 from acp_nvim.session.ports import AgentError
 from acp_nvim.wire.acp_v2 import connection as wire
@@ -65,7 +65,7 @@ def info(response: wire.InitializeResponse) -> AgentInfo:
         name=response.info.name,
         title=response.info.title,
         version=response.info.version,
-        auth_methods=tuple(_auth_method(method) for method in response.auth_methods),
+        auth_methods=each_once(_auth_method(method) for method in response.auth_methods),
         can_load=session is not None,
         can_resume=session is not None,
         can_list=session is not None,
