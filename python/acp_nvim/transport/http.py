@@ -114,6 +114,8 @@ class Http:
 
         ``patient``: it may be silent for any time (AAP-37). Leaving closes the connection (AAP-38).
         """
+        if self._client.is_closed:
+            raise HttpFailedError("other", "the connection was ended")
         headers = {"Accept": accept}
         if body is not None:
             headers["Content-Type"] = "application/json"

@@ -143,7 +143,7 @@ class Aap:
             if kind is None:
                 self._open(link)
                 return None
-            found = await self._server.history(remote_id, kind)
+            found = await self._server.history(remote_id, kind, ":AcpRestart")
             link.said = history.last_said(found)
         if not session.blank:  # what stands there is more than what may be a summary (AAP-72, AAP-74)
             link.owed = history.unanswered(found, link)
@@ -193,9 +193,13 @@ class Aap:
         link = self._links.of(session)
         if link is None:
             failure = self._why or Failure("the session is not open", kind="transport", remedy=":AcpRestart")
-            self._sink.apply(session, TurnEnded("error", failure))
+            self._sink.apply(session, TurnEnded("error", replace(failure, unsent=True)))
             return
         async with link.one_prompt:  # AAP-36
+            why = self._why
+            if why is not None:  # the chat is about to hear of it
+                self._sink.apply(session, TurnEnded("lost", replace(why, unsent=True)))
+                return
             turn = Turn(link, self._server, self._sink, self._answering, self._remember)
             ended = TurnEnded("cancelled")
             try:

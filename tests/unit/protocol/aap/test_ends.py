@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -25,6 +26,7 @@ from tests.unit.protocol.aap.bench import connected, offering, opened
 
 from acp_nvim.protocol.aap import turn as turns
 from acp_nvim.session.content import Block
+from acp_nvim.session.ports import AgentError
 
 pytestmark = pytest.mark.anyio
 
@@ -356,3 +358,27 @@ async def test_a_prompt_without_a_session() -> None:
     async with connected() as bench:
         await bench.adapter.connect()
         assert (await bench.prompt()).stop == "error"
+
+
+async def test_a_prompt_behind_the_end_of_the_connection_is_the_users_again() -> None:
+    """The chat hears of the end a moment later: until then it still sends."""
+    from acp_nvim.session.entities import Failure
+
+    why = Failure("remote was stopped", kind="cancelled")
+    async with opened() as bench:
+        await bench.adapter.end(why)
+        await bench.http.close()
+        turn = await bench.prompt()
+        assert turn.stop == "lost"
+        assert turn.error == replace(why, unsent=True)
+        assert not bench.server.turns
+
+
+async def test_a_connection_that_is_closed_at_this_moment() -> None:
+    """Whoever still asks for something gets an answer that can be told."""
+    async with opened() as bench:
+        await bench.http.close()
+        turn = await bench.prompt()
+        assert (turn.stop, turn.error and turn.error.unsent) == ("error", True)
+        with pytest.raises(AgentError):
+            await bench.adapter.list_sessions()
