@@ -145,6 +145,7 @@ def test_a_server_that_cannot_be_used(start_screen: StartScreen, tmp_path: Path)
             chat.until(*[each.format(name=case.name, url=agents[case.name].get("url")) for each in case.said])
             chat.until_state("failed")
             assert len(chat.troubles) == 1, chat.text
+            assert ":AcpRestart" in chat.text, chat.text
             chat.submit(WORDS)
             chat.until_prompt(WORDS)
             chat.until(BACK)

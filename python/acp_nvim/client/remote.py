@@ -123,7 +123,8 @@ class RemoteAgent:
             except AgentError as error:
                 failure = error.failure
                 message = f"{self._agent} cannot be used: {failure.message}"
-                raise AgentError(replace(failure, message=message)) from error
+                remedy = _with_restart(failure.remedy)
+                raise AgentError(replace(failure, message=message, remedy=remedy)) from error
             self._adapter = adapter
             ready(adapter, info)
             await anyio.sleep_forever()
@@ -171,7 +172,8 @@ def address(agent: str, url: str) -> tuple[str, bool]:
         raise AgentError(Failure(why, kind="invalid", remedy=remedy)) from error
     if parts.username is not None:
         why = f"{setting} must not hold a name or a password"
-        raise AgentError(Failure(why, kind="invalid", remedy=f"use agents.{agent}.api_key_env"))
+        remedy = f"use agents.{agent}.api_key_env, then :AcpRestart"
+        raise AgentError(Failure(why, kind="invalid", remedy=remedy))
     wrong = ""
     if _NEVER.search(url):
         wrong = "it has blanks or other characters that no address has"
@@ -197,6 +199,11 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _with_restart(remedy: str | None) -> str | None:
+    """What is corrected outside of the chat is of use when the agent is begun with again."""
+    return remedy if remedy is None or ":AcpRestart" in remedy else f"{remedy}; then :AcpRestart"
 
 
 def _no_http(error: ImportError) -> Failure:

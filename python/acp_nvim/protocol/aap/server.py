@@ -54,7 +54,7 @@ class Server:
 
     async def create(self, request: NewSession) -> str:
         """Returns the session's id."""
-        answer = await self._ask("POST", "/sessions", body=encode(request))
+        answer = await self._ask("POST", "/sessions", body=encode(request), again=":AcpRestart")
         return self._decode(answer, codecs.SESSION_CREATED, "/sessions").session_id
 
     async def sessions(self, after: str | None) -> SessionPage:
@@ -62,12 +62,13 @@ class Server:
         return await self._get("/sessions", codecs.SESSIONS, query)
 
     async def session(self, session_id: str) -> SessionInfo:
-        return await self._get(_path(session_id), codecs.SESSION, about="session")
+        """What a session is taken up with."""
+        return await self._get(_path(session_id), codecs.SESSION, about="session", again=":AcpRestart")
 
-    async def history(self, session_id: str, kind: str) -> list[HistoryMessage]:
+    async def history(self, session_id: str, kind: str, again: str = "try again") -> list[HistoryMessage]:
         """``kind`` is full or compacted."""
         path = _path(session_id, "/history")
-        found = (await self._get(path, codecs.HISTORY, {"type": kind}, about="session")).history
+        found = (await self._get(path, codecs.HISTORY, {"type": kind}, about="session", again=again)).history
         return (found.full if kind == "full" else found.compacted) or []
 
     async def delete(self, session_id: str) -> None:
@@ -142,13 +143,15 @@ class Server:
             raise AgentError(self._failure(answer, again, about))
         return self._decode(answer, codec, path)
 
-    async def _ask(self, method: str, path: str, *, body: bytes | None = None, about: str = "") -> Answer:
+    async def _ask(
+        self, method: str, path: str, *, body: bytes | None = None, about: str = "", again: str = "try again"
+    ) -> Answer:
         try:
             answer = await self._once(method, path, body=body)
         except HttpFailedError as error:
-            raise AgentError(self.broken(error, "try again")) from error
+            raise AgentError(self.broken(error, again)) from error
         if not 200 <= answer.status < 300:
-            raise AgentError(self._failure(answer, "try again", about))
+            raise AgentError(self._failure(answer, again, about))
         return answer
 
     async def _once(

@@ -282,7 +282,7 @@ class Turn:
         kind = history.kind_of(link.served.capabilities)
         if kind is not None:
             try:
-                found = await self._server.history(link.remote_id, kind)
+                found = await self._server.history(link.remote_id, kind, "send again")
             except AgentError as error:
                 if error.failure.kind in ("transport", "auth", "not_found"):
                     raise

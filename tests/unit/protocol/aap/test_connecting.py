@@ -6,8 +6,10 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.agents.aap_server import AGENT, Json, answers, breaks
+from tests.agents.aap_server import AGENT, Fault, Json, answers, breaks
 from tests.unit.protocol.aap.bench import connected, failing
+
+from acp_nvim.protocol.aap.server import MOST_TRIES
 
 pytestmark = pytest.mark.anyio
 
@@ -194,3 +196,18 @@ async def test_a_get_that_broke_off_is_sent_again() -> None:
 
 
 # -- creating, options
+
+
+@pytest.mark.req("AAP-75", "AAP-76")
+@pytest.mark.parametrize("fault", [breaks(), answers(401)])
+async def test_what_begins_a_session_fails_with_the_remedy_that_begins_again(fault: Fault) -> None:
+    async with connected() as bench:
+        await bench.adapter.connect()
+        bench.server.fail("POST sessions", fault)
+        failed = [await failing(lambda: bench.adapter.new_session(bench.session))]
+        await bench.adapter.new_session(bench.session)
+        for what in ("GET session", "GET history"):
+            bench.server.fail(what, *[fault] * MOST_TRIES)
+            ident = bench.server.kept.id
+            failed.append(await failing(lambda: bench.adapter.load_session(bench.session, ident)))  # noqa: B023
+    assert all(str(each.remedy).endswith("then :AcpRestart") for each in failed), failed
