@@ -190,6 +190,7 @@ class AapServer:
         self._thread = threading.Thread(target=self._run, name="aap-server", daemon=True)
         self._listening = threading.Event()
         self._stopping: asyncio.Event | None = None
+        self._listener: asyncio.Server | None = None
 
     # -- for tests
 
@@ -236,12 +237,12 @@ class AapServer:
 
     async def _main(self) -> None:
         self._stopping = asyncio.Event()
-        server = await serve(self._handle, self._port, tls=self._tls)
-        port = server.sockets[0].getsockname()[1]
+        self._listener = await serve(self._handle, self._port, tls=self._tls)
+        port = self._listener.sockets[0].getsockname()[1]
         self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{port}/v1"
         self._listening.set()
         await self._stopping.wait()
-        server.close()
+        self._listener.close()
         rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in rest:
             task.cancel()
@@ -378,9 +379,13 @@ class AapServer:
                     return dict(block)
         raise KeyError(ident)
 
+    def step_of(self, _session: Kept) -> list[Part]:
+        """What the model says next."""
+        return self.script.pop(0) if self.script else [text("that is all")]
+
     async def _steps(self, session: Kept, stream: _Stream) -> None:
         while True:
-            step = self.script.pop(0) if self.script else [text("that is all")]
+            step = self.step_of(session)
             calls = await self._step(session, stream, step)
             stops = [part.reason for part in step if isinstance(part, Stop)]
             if stops or not calls:

@@ -231,12 +231,12 @@ class World:
     async def recover(self) -> None:
         """``:AcpRestart`` with an agent that is well: then everything works."""
         self.plan(rate=0, calm=True)
-        had = "session/prompt" in {row.get("in", {}).get("method") for row in self.rows()}
+        had = self._has_past()
         ended = len(self.lua.ends)
         self.restart()
         if not await self.until(self._restarted, "ready again"):
             return
-        if self.lasting and had and "session/new" in self.rows.methods():
+        if self.lasting and had and self._began_anew():
             known = any("resume" in line or "remember" in line for line in self.lua.transcript.lines)
             if not known:
                 self.extra.append("the session was not resumed, and nothing says why")
@@ -246,9 +246,20 @@ class World:
             lambda: len(self.lua.ends) > ended and self.lua.status.get("state") == "idle", "its end"
         )
 
+    def _has_past(self) -> bool:
+        """Whether something was said in the session."""
+        return "session/prompt" in {row.get("in", {}).get("method") for row in self.rows()}
+
+    def _began_anew(self) -> bool:
+        """Whether the agent that is well was asked for a new session."""
+        return "session/new" in self.rows.methods()
+
     def _restarted(self) -> bool:
-        calm = any(row.get("calm") for row in self.rows())
-        return calm and self._is("idle") and not self.lua.queue
+        return self._began() and self._is("idle") and not self.lua.queue
+
+    def _began(self) -> bool:
+        """Whether the agent that is well has been started."""
+        return any(row.get("calm") for row in self.rows())
 
     async def close(self) -> None:
         self.tell("close", chat=1)
@@ -267,10 +278,7 @@ class World:
             for row in self.rows()
             if "asked" in row
         )
-        losses = [line for line in self.lua.transcript.lines if line.startswith("✗") and LOSS.search(line)]
-        starts = sum(row.get("event") == "start" for row in self.rows())
-        if len(losses) > starts:
-            self.extra.append(f"{len(losses)} losses of {starts} processes are told: {losses}")
+        self._count_losses()
         return Outcome(
             rows=self.rows,
             workspace=self.workspace,
@@ -289,6 +297,17 @@ class World:
             extra=self.extra,
         )
 
+    def _count_losses(self) -> None:
+        losses = [line for line in self.troubles if LOSS.search(line)]
+        starts = sum(row.get("event") == "start" for row in self.rows())
+        if len(losses) > starts:
+            self.extra.append(f"{len(losses)} losses of {starts} processes are told: {losses}")
+
+    @property
+    def troubles(self) -> list[str]:
+        """The lines of the transcript that say that something failed."""
+        return [line for line in self.lua.transcript.lines if line.startswith("✗")]
+
 
 @asynccontextmanager
 async def world(folder: Path, seed: int, version: int, **options: Any) -> AsyncIterator[World]:
@@ -301,18 +320,23 @@ async def world(folder: Path, seed: int, version: int, **options: Any) -> AsyncI
         made.app._spawner.reaper.close()
 
 
-async def live(folder: Path, seed: int, version: int, **options: Any) -> list[str]:
-    """One life from beginning to end; returns what is wrong."""
+async def life(made: World) -> None:
+    """One life from beginning to end."""
     started = time.monotonic()
+    with anyio.move_on_after(PATIENCE) as scope:
+        await made.act()
+        if made.rng.random() < 0.8:
+            await made.come_to_rest()
+            await made.recover()
+        else:  # the user closes the chat in the middle of it, and with it the transcript
+            made.sent.clear()
+        await made.close()
+    if scope.cancelled_caught:
+        made.extra.append(f"hangs after {time.monotonic() - started:.0f} s")
+
+
+async def live(folder: Path, seed: int, version: int, **options: Any) -> list[str]:
+    """The life of a chat with an agent of ours; returns what is wrong."""
     async with world(folder, seed, version, **options) as made:
-        with anyio.move_on_after(PATIENCE) as scope:
-            await made.act()
-            if made.rng.random() < 0.8:
-                await made.come_to_rest()
-                await made.recover()
-            else:  # the user closes the chat in the middle of it, and with it the transcript
-                made.sent.clear()
-            await made.close()
-        if scope.cancelled_caught:
-            made.extra.append(f"hangs after {time.monotonic() - started:.0f} s")
+        await life(made)
     return problems(made.outcome())
