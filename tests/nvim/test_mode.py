@@ -76,7 +76,7 @@ def test_frames_and_writes_change_no_mode(start_screen: StartScreen, tmp_path: P
     thought[2] = ["think", "  one", "  two", "  three", ""]
     thought[3] = {"kind": "think", "folds": [[0, 3, True]]}
     frame(screen, thought, ["set", 2, ["said", ""], {"kind": "message"}])
-    screen.lua("require('acp.chat.fold').setup_window(...)", pane.win)
+    screen.lua("require('acp.chat.fold').renew(...)", pane.win)
     lines = [f"line {n}" for n in range(30) if n != 8]
     lines[2:2] = ["new", "lines"]
     done = screen.lua("return require('acp.buffers').write(...)", str(path), "\n".join(lines) + "\n")

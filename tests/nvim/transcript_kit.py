@@ -20,7 +20,8 @@ local win = vim.api.nvim_open_win(buf, false, { split = 'right', win = -1, width
 local set = vim.wo[win][0]
 set.wrap, set.linebreak, set.breakindent, set.scrolloff = true, true, true, 0
 set.number, set.fillchars, set.winhighlight = false, 'fold: ,eob: ', 'Folded:AcpFolded'
-require('acp.chat.fold').setup_window(win)
+set.foldmethod, set.foldenable, set.foldlevel, set.foldminlines = 'manual', true, 0, 0
+set.foldtext, set.smoothscroll = "v:lua.require'acp.chat.fold'.text()", true
 vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
 return { buf, win }
 """

@@ -37,6 +37,7 @@ local ns = api.nvim_create_namespace('acp.block')
 ---@field ids integer[] in the order of the buffer
 ---@field waiting table[][] operations that came while text was locked
 ---@field moving table<integer, acp.Block> blocks with a spinner or seconds
+---@field folded? boolean some block has had folds
 
 ---A block and where it is.
 ---@class acp.Place

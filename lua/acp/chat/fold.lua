@@ -7,7 +7,6 @@ local M = {}
 
 local api, fn = vim.api, vim.fn
 local blocks = require('acp.chat.blocks')
-local edit = require('acp.chat.edit')
 
 ---@class acp.Fold
 ---@field first integer row of the block, 0-based
@@ -18,20 +17,10 @@ local edit = require('acp.chat.edit')
 ---Open (true), closed (false) or absent (nil) per fold, for one window.
 ---@alias acp.FoldStates table<integer, boolean>
 
----Options a window needs to show a transcript's folds, and the folds themselves.
+---A window has got its options: 'foldlevel' has closed the folds that were made when the buffer came into it.
 ---@param win integer
-function M.setup_window(win)
-  local set = vim.wo[win][0]
-  set.foldmethod = 'manual'
-  set.foldenable = true
-  set.foldlevel = 0
-  set.foldminlines = 0
-  set.foldtext = "v:lua.require'acp.chat.fold'.text()"
-  set.smoothscroll = true -- else a paragraph higher than the window vanishes above the last line
-  api.nvim_win_call(win, function()
-    -- 'foldlevel' has closed those that were made when the buffer came into the window.
-    require('acp.unfold').all()
-  end)
+function M.renew(win)
+  api.nvim_win_call(win, require('acp.unfold').all)
   M.rebuild(win)
 end
 
@@ -110,7 +99,7 @@ function M.fits(plan, old, new)
     return false
   end
   for i, fold in ipairs(old) do
-    local first, last = edit.moved(plan, fold.first, fold.last)
+    local first, last = require('acp.chat.edit').moved(plan, fold.first, fold.last)
     if first ~= new[i].first or last ~= new[i].last then
       return false
     end

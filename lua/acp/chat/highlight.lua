@@ -6,8 +6,6 @@ local M = {}
 
 local api = vim.api
 local blocks = require('acp.chat.blocks')
-local fence = require('acp.chat.fence')
-local scan = require('acp.chat.scan')
 
 local ns = api.nvim_create_namespace('acp.highlight')
 
@@ -89,7 +87,7 @@ local function answer_line(buf, row, is_fence)
     mark(buf, row, from, to, group)
   end
   if not is_fence then
-    scan.line(two[1], emit, two[2])
+    require('acp.chat.scan').line(two[1], emit, two[2])
     return
   end
   local from, to, rest = two[1]:match('^%s*()[`~]+()(.*)$')
@@ -109,7 +107,7 @@ local function draw(block, first, buf, row)
   local deco, at = block.deco, row - first
   if deco.kind == 'answer' then
     if not by_row(block)[at] and at >= (deco.lead or 0) and at < block.n - (deco.tail or 0) then
-      local kind = fence.kind(block, at)
+      local kind = block.fences and require('acp.chat.fence').kind(block, at)
       if kind ~= 'code' then
         answer_line(buf, row, kind == 'fence')
       end
@@ -137,7 +135,12 @@ local function on_win(_, win, buf, top, bot)
     return false
   end
   drawing = { t = t, found = blocks.overlapping(t, top, bot + 1), i = 1 }
-  fence.paint_visible(t, win, drawing.found, top, bot + 1)
+  for _, item in ipairs(drawing.found) do
+    if item[1].fences then
+      require('acp.chat.fence').paint_visible(t, win, drawing.found, top, bot + 1)
+      break
+    end
+  end
   return true
 end
 

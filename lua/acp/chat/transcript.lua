@@ -1,12 +1,10 @@
 ---The transcript: a buffer that is exactly the concatenation of its blocks, changed only by frames.
+---
+---What a new chat's head has nothing of (folds, fences, what moves) is loaded with the first block that has.
 local M = {}
 
 local api = vim.api
 local blocks = require('acp.chat.blocks')
-local edit = require('acp.chat.edit')
-local fence = require('acp.chat.fence')
-local fold = require('acp.chat.fold')
-local spin = require('acp.chat.spin')
 local view = require('acp.chat.view')
 
 local ns_line = api.nvim_create_namespace('acp.line') -- background of the user's lines
@@ -44,9 +42,13 @@ end
 ---@param first integer
 ---@param deco acp.Deco
 local function dress(t, block, first, deco)
-  spin.take(t, block, first)
+  if t.moving[block.id] then
+    require('acp.chat.spin').take(t, block, first)
+  end
   block.deco, block.by_row = deco, nil
-  fence.reset(t, block, first)
+  if block.fences or deco.fences then
+    require('acp.chat.fence').reset(t, block, first)
+  end
   if deco.kind == 'user' then
     api.nvim_buf_set_extmark(t.buf, ns_line, first + (deco.lead or 0), 0, {
       id = block.id + 1,
@@ -55,7 +57,9 @@ local function dress(t, block, first, deco)
       strict = false,
     })
   end
-  spin.put(t, block, first)
+  if deco.spin or deco.since then
+    require('acp.chat.spin').put(t, block, first)
+  end
 end
 
 ---Rewrite rows of a block and see to its folds.
@@ -70,6 +74,7 @@ end
 ---@return integer written
 local function rewrite(t, views, block, first, from, old, new, folds)
   local had, want = block.deco.folds or {}, folds or {}
+  local edit, fold = require('acp.chat.edit'), require('acp.chat.fold')
   local plan = edit.plan(old, new)
   plan.row = plan.row + from
   local fits = fold.fits(plan, had, want)
@@ -117,6 +122,7 @@ end
 local function set(t, views, id, lines, deco)
   local block = t.blocks[id]
   deco.folds = folds_of(deco.folds)
+  t.folded = t.folded or deco.folds ~= nil
   if not block then
     block = { id = id, n = 0, deco = deco }
     local at = #t.ids == 0 and 0 or api.nvim_buf_line_count(t.buf)
@@ -126,7 +132,7 @@ local function set(t, views, id, lines, deco)
     blocks.place(t, block, at, #lines)
     dress(t, block, at, deco)
     if deco.folds then
-      fold.make(views, at, deco.folds, 1)
+      require('acp.chat.fold').make(views, at, deco.folds, 1)
     end
     return #lines
   end
@@ -164,6 +170,7 @@ local function add(t, views, id, lines, deco)
     rewrite(t, views, block, first, row - first, { last }, new, folds)
   end
   block.deco.folds = folds
+  t.folded = t.folded or folds ~= nil
   for _, range in ipairs(block.deco.body or {}) do
     if range[2] == row - first then
       range[2] = range[2] + #lines - 1
@@ -176,7 +183,7 @@ local function add(t, views, id, lines, deco)
     block.deco.links, block.by_row = vim.list_extend(block.deco.links or {}, deco.links), nil
   end
   if deco and deco.fences then
-    fence.extend(block, deco.fences)
+    require('acp.chat.fence').extend(block, deco.fences)
     block.deco.fences = vim.list_extend(block.deco.fences or {}, deco.fences)
   end
   return #lines
@@ -197,6 +204,7 @@ local function header(t, views, id, lines, deco)
   local first = blocks.range(t, block)
   local row = block.deco.lead or 0
   local old = api.nvim_buf_get_lines(t.buf, first + row, first + row + 1, false)
+  local spin = require('acp.chat.spin')
   spin.take(t, block, first)
   rewrite(t, views, block, first, row, old, lines, block.deco.folds)
   block.deco.marks, block.deco.spin, block.deco.since = deco.marks, deco.spin, deco.since
@@ -277,7 +285,6 @@ local function write(t, ops)
       require('acp.chat.queue').arrived(t.chat)
     end
   end
-  spin.poke(t.chat)
   return written
 end
 
@@ -301,6 +308,7 @@ function M.frame(frames)
     local t = blocks.of_chat(item[1]) or revived(item[1])
     if t and api.nvim_buf_is_loaded(t.buf) then
       result.lines = result.lines + write(t, item[2])
+      require('acp.chat.spin').poke(t.chat)
     else
       table.insert(result.gone, item[1])
     end
@@ -313,7 +321,7 @@ end
 ---@param lines string[]
 ---@param deco acp.Deco
 function M.set_head(chat, lines, deco)
-  M.frame({ { chat, { { 'set', 0, lines, deco } } } })
+  write(assert(blocks.of_chat(chat)), { { 'set', 0, lines, deco } })
 end
 
 ---Forget a chat's transcript. Its buffer is left as it is.
@@ -322,7 +330,7 @@ local function detach(chat)
   local t = blocks.of_chat(chat)
   if t then
     blocks.forget(t)
-    spin.forget(chat)
+    require('acp.chat.spin').forget(chat)
     pcall(api.nvim_del_augroup_by_name, 'acp.transcript.' .. t.buf)
   end
 end
@@ -340,8 +348,13 @@ function M.attach(chat, buf)
     group = group,
     buffer = buf,
     callback = function()
-      fold.rebuild(api.nvim_get_current_win())
-      spin.poke(chat)
+      local t = blocks.of_chat(chat)
+      if t and t.folded then
+        require('acp.chat.fold').rebuild(api.nvim_get_current_win())
+      end
+      if package.loaded['acp.chat.spin'] then -- else nothing has moved yet
+        require('acp.chat.spin').poke(chat)
+      end
     end,
   })
   api.nvim_create_autocmd('User', {
@@ -349,7 +362,7 @@ function M.attach(chat, buf)
     pattern = 'AcpStatus',
     callback = function(args)
       if args.data and args.data.bufnr == buf then
-        spin.poke(chat)
+        require('acp.chat.spin').poke(chat)
       end
     end,
   })

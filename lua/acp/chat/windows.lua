@@ -32,6 +32,11 @@ local both = {
 local kinds = {
   transcript = {
     winhighlight = 'Folded:AcpFolded',
+    foldenable = true,
+    foldlevel = 0,
+    foldminlines = 0,
+    foldtext = "v:lua.require'acp.chat.fold'.text()",
+    smoothscroll = true, -- else a paragraph higher than the window vanishes above the last line
     winbar = require('acp.chat.bars').winbar,
     statusline = "%{%v:lua.require'acp.chat.winbar'.title()%}",
   },
@@ -52,7 +57,10 @@ local function dress(win, kind, chat)
   vim.w[win].acp_pair, vim.w[win].acp_kind = chat.n, kind
   if kind == 'transcript' then
     require('acp.chat.bars').keep()
-    require('acp.chat.fold').setup_window(win)
+    local transcript = require('acp.chat.blocks').of(chat.buf)
+    if transcript and transcript.folded then
+      require('acp.chat.fold').renew(win)
+    end
   end
 end
 
