@@ -12,9 +12,10 @@ end
 local api = vim.api
 
 ---@param name string
----@param run string function of acp.commands
+---@param run string function of `from`
 ---@param options table
-local function command(name, run, options)
+---@param from? string module, default: acp.commands
+local function command(name, run, options, from)
   if options.complete then
     local complete = options.complete
     options.complete = function(...)
@@ -22,18 +23,18 @@ local function command(name, run, options)
     end
   end
   api.nvim_create_user_command(name, function(args)
-    require('acp.commands')[run](args)
+    require(from or 'acp.commands')[run](args)
   end, options)
 end
 
-command('AcpChat', 'chat', {
+command('AcpChat', 'command', {
   nargs = '?',
   bang = true,
   range = 0,
   addr = 'other',
   complete = 'agents',
   desc = 'Show the chat with an agent',
-})
+}, 'acp.chat.start')
 command(
   'AcpSend',
   'send',

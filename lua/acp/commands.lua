@@ -1,15 +1,7 @@
---- What the commands of `plugin/acp.lua` do.
+--- What the commands of `plugin/acp.lua` do, but `:AcpChat`.
 local M = {}
 
 local tell = require('acp.message').refused
-
----@param args {args: string, bang: boolean, count: integer}
-function M.chat(args)
-  if args.count > 0 then
-    return tell(require('acp').chat({ number = args.count }))
-  end
-  require('acp').chat({ agent = args.args ~= '' and args.args or nil, new = args.bang })
-end
 
 ---What a buffer without a file is, in words.
 ---@param buf integer

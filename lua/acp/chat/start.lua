@@ -205,4 +205,13 @@ function M.show(opts, done)
   return true
 end
 
+---What `:AcpChat` does. Here, because most begin with it, and need no other command's code then.
+---@param args {args: string, bang: boolean, count: integer}
+function M.command(args)
+  if args.count > 0 then
+    return require('acp.message').refused(M.show({ number = args.count }))
+  end
+  M.show({ agent = args.args ~= '' and args.args or nil, new = args.bang })
+end
+
 return M
