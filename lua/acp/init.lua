@@ -79,7 +79,7 @@ function M.send(text, opts)
     text = text,
     context = opts.context or {},
     now = opts.now or false,
-    spot = require('acp.context').spot(text, true),
+    spot = require('acp.spot').of(text, true),
     seq = seq,
   })
   return true

@@ -7,6 +7,12 @@ local TITLE = 60 -- cells of what a chat is about
 
 local away = false -- another window of the desktop has the focus, as far as the terminal tells
 
+---The window of the desktop that Neovim is in got the focus, or lost it.
+---@param here boolean
+function M.focus(here)
+  away = not here
+end
+
 ---Whether the user is known to work outside of Neovim. Some terminals never tell.
 ---@return boolean
 function M.away()
@@ -67,7 +73,7 @@ end
 ---A turn has ended. Who sees it, or has ended it, need not be told; nor who waits for what is queued.
 ---@param chat acp.Chat
 ---@param data {stop_reason: string, error?: string}
-local function turn_ended(chat, data)
+function M.turn_ended(chat, data)
   local how = require('acp.config').get().notify.turn_end
   local seen = require('acp.chat.windows').visible(chat) and not away
   local status = require('acp.status').raw(chat.n)
@@ -77,33 +83,6 @@ local function turn_ended(chat, data)
   end
   local text, level = words(chat, data)
   M.tell(how, text .. '  :AcpChat', level)
-end
-
-local watching = false
-
----Watch turns and the focus from now on.
-function M.start()
-  if watching then
-    return
-  end
-  watching = true
-  local group = api.nvim_create_augroup('acp.notices', {})
-  api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
-    group = group,
-    callback = function(args)
-      away = args.event == 'FocusLost'
-    end,
-  })
-  api.nvim_create_autocmd('User', {
-    group = group,
-    pattern = 'AcpTurnEnd',
-    callback = function(args)
-      local chat = type(args.data) == 'table' and require('acp.chat').of(args.data.bufnr)
-      if chat then
-        turn_ended(chat, args.data)
-      end
-    end,
-  })
 end
 
 return M

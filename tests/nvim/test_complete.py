@@ -256,7 +256,7 @@ def test_the_setting_and_a_plugin_switch_it_off_but_not_the_key(one: Screen) -> 
     eventually(lambda: offered(one) == ["/review", "/reset all"])
     one.keys("<C-e><C-u>")
     one.lua("require('acp').setup({})")
-    one.lua("require('acp.chat.complete').hand_over('a plugin')")
+    one.lua("require('acp.chat.watch').hand_over('a plugin')")
     one.keys("/re")
     eventually(lambda: one.lines() == ["/re"])
     assert offered(one) == []

@@ -38,7 +38,6 @@ local words = {
 local known = {} ---@type table<integer, acp.chat.Command[]> by chat
 local asked ---@type acp.chat.Asked? what was looked up last
 local accepted ---@type string? the last word that was taken
-local plugin ---@type string? the completion plugin that has our source
 
 ---Commands of the agent that begin with what is typed, except the one that stands there in full.
 ---@param n integer
@@ -247,7 +246,7 @@ end
 
 ---The text has changed, by a key or by going to an item.
 ---@param chat acp.Chat
-local function changed(chat)
+function M.changed(chat)
   if vim.fn.mode() ~= 'i' or api.nvim_get_current_buf() ~= chat.prompt then
     return
   end
@@ -260,19 +259,6 @@ local function changed(chat)
     return
   end
   start(chat, token)
-end
-
----Whether items come up as the user types.
----@return boolean
-local function automatic()
-  local how = require('acp.config').get().chat.complete
-  return how == 'always' or (how == 'auto' and not plugin)
-end
-
----A completion plugin has our source: it offers from now on.
----@param name string
-function M.hand_over(name)
-  plugin = name
 end
 
 ---The `omnifunc` of prompts. What is found comes later, as with language servers.
@@ -300,11 +286,15 @@ end
 ---@param commands acp.chat.Command[]
 function M.commands(n, commands)
   local chat = require('acp.chat').get(n)
-  if not known[n] or not chat then
+  if not chat then
     return
   end
   known[n] = commands
-  if api.nvim_get_current_buf() ~= chat.prompt or vim.fn.mode() ~= 'i' or not automatic() then
+  if
+    api.nvim_get_current_buf() ~= chat.prompt
+    or vim.fn.mode() ~= 'i'
+    or not require('acp.chat.watch').automatic()
+  then
     return
   end
   local token = token_here()
@@ -318,47 +308,24 @@ function M.commands(n, commands)
   end
 end
 
----Offer them in a chat's prompt buffer.
+---Completion has ended.
 ---@param chat acp.Chat
-function M.attach(chat)
-  known[chat.n] = {}
-  require('acp.chat.hint').attach(chat)
-  local function on(event, callback)
-    api.nvim_create_autocmd(event, {
-      group = require('acp.chat').group,
-      buffer = chat.prompt,
-      callback = callback,
-    })
+function M.done(chat)
+  local item = vim.v.completed_item
+  if item.user_data ~= 'acp' then
+    return
   end
-  on({ 'TextChangedI', 'TextChangedP' }, function()
-    if automatic() then
-      changed(chat)
-    end
-  end)
-  on('CompleteDone', function()
-    local item = vim.v.completed_item
-    if item.user_data ~= 'acp' then
-      return
-    end
-    accepted = item.word
-    if accepted:sub(-1) == '/' and automatic() then
-      vim.schedule(function()
-        changed(chat)
-      end)
-    end
-  end)
-  on('InsertLeave', function()
-    asked, accepted = nil, nil
-  end)
+  accepted = item.word
+  if accepted:sub(-1) == '/' and require('acp.chat.watch').automatic() then
+    vim.schedule(function()
+      M.changed(chat)
+    end)
+  end
 end
 
----The options of a prompt's buffer.
----@param chat acp.Chat
-function M.equip(chat)
-  vim.bo[chat.prompt].omnifunc = "v:lua.require'acp.chat.complete'.omni"
-  if vim.fn.exists('+autocomplete') == 1 and automatic() then
-    vim.bo[chat.prompt].autocomplete = false -- its words would stand where ours are to come
-  end
+---Insert mode has ended.
+function M.left()
+  asked, accepted = nil, nil
 end
 
 ---A chat ended.

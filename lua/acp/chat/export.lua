@@ -28,6 +28,18 @@ local function write_lines(path, lines, note)
   message.info(('%s written, %d lines%s'):format(name_of(path), #lines, note or ''))
 end
 
+---Neovim does not leave before a document is written.
+local function wait_at_end()
+  api.nvim_create_autocmd('VimLeavePre', {
+    group = api.nvim_create_augroup('acp.export', {}),
+    callback = function()
+      vim.wait(WAIT_MS, function()
+        return next(pending) == nil
+      end, 10)
+    end,
+  })
+end
+
 ---@param chat acp.Chat
 ---@param path string absolute
 local function write_chat(chat, path)
@@ -37,6 +49,7 @@ local function write_chat(chat, path)
   end
   count = count + 1
   pending[count] = path
+  wait_at_end()
   require('acp.host').event('export', { chat = chat.n, id = count, path = path })
 end
 
@@ -80,8 +93,8 @@ function M.earlier(n, first)
   return chat and table.concat(api.nvim_buf_get_lines(chat.buf, 0, stop, false), '\n') or ''
 end
 
----`:w` alone would say no more than E382.
-local function explain()
+---A command line is left: `:w` alone would say no more than E382.
+function M.explain()
   if vim.fn.getcmdtype() == ':' and vim.fn.getcmdline():match('^%s*:?%s*w[rite]*!?%s*$') then
     local word = vim.fn.getcmdline():match('%a+')
     if ('write'):sub(1, #word) == word and not vim.v.event.abort then
@@ -93,34 +106,18 @@ local function explain()
   end
 end
 
+---Write what a command of the user's wants written.
 ---@param chat acp.Chat
----@param buf integer its transcript, or its prompt
-function M.attach(chat, buf)
-  local group = api.nvim_create_augroup('acp.export', { clear = false })
-  local function on(event, callback)
-    api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
-  end
-  on('BufWriteCmd', function(args)
-    write_chat(chat, vim.fn.fnamemodify(args.match, ':p'))
-  end)
-  on('FileWriteCmd', function(args)
-    local lines = api.nvim_buf_get_lines(buf, vim.fn.line("'[") - 1, vim.fn.line("']"), false)
-    write_lines(vim.fn.fnamemodify(args.match, ':p'), lines)
-  end)
-  on('FileAppendCmd', function()
+---@param args {event: string, match: string, buf: integer} of BufWriteCmd, FileWriteCmd or FileAppendCmd
+function M.write(chat, args)
+  local path = vim.fn.fnamemodify(args.match, ':p')
+  if args.event == 'BufWriteCmd' then
+    write_chat(chat, path)
+  elseif args.event == 'FileWriteCmd' then
+    write_lines(path, api.nvim_buf_get_lines(args.buf, vim.fn.line("'[") - 1, vim.fn.line("']"), false))
+  else
     require('acp.message').error('a chat is not appended to a file; ' .. HINT)
-  end)
-  on('CmdlineLeave', explain)
-  api.nvim_create_autocmd('VimLeavePre', {
-    group = api.nvim_create_augroup('acp.export.leave', {}),
-    callback = function()
-      if next(pending) then
-        vim.wait(WAIT_MS, function()
-          return next(pending) == nil
-        end, 10)
-      end
-    end,
-  })
+  end
 end
 
 return M

@@ -128,40 +128,6 @@ function M.equip(chat, buf)
   require('acp.chat.keys').attach(chat, buf)
 end
 
----@param chat acp.Chat
----@param buf integer
-local function watch(chat, buf)
-  local function on(event, callback)
-    api.nvim_create_autocmd(event, { group = M.group, buffer = buf, callback = callback })
-  end
-  on({ 'BufEnter', 'WinEnter' }, function()
-    M.focused(chat)
-    vim.schedule(function()
-      if buf == chat.buf and api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode == 'i' then
-        vim.cmd.stopinsert() -- from the prompt by mouse: nothing can be typed here
-      end
-    end)
-  end)
-  on('BufWinEnter', function()
-    require('acp.chat.windows').redirect(chat)
-  end)
-  on('BufUnload', function()
-    local restored = require('acp.chat.restored')
-    restored.keep(chat, buf)
-    vim.schedule(function()
-      if chats[chat.n] ~= chat then
-        return
-      end
-      -- `:edit` has loaded it again; `:bdelete` closes the chat, and only `:bwipeout` ends it.
-      if api.nvim_buf_is_valid(buf) then
-        restored.revive(chat, buf)
-      else
-        M.finish(chat)
-      end
-    end)
-  end)
-end
-
 ---The head while the agent starts. One block; the host rewrites it when it knows more.
 ---@param chat acp.Chat
 local function show_start(chat)
@@ -194,8 +160,6 @@ end
 ---@param old? acp.OldSession
 ---@return acp.Chat
 function M.create(agent, cwd, config, demo, old)
-  M.group = M.group or api.nvim_create_augroup('acp.chat', {})
-  require('acp.notices').start()
   require('acp.chat.restored').wipe()
   repeat
     count = count + 1
@@ -213,9 +177,8 @@ function M.create(agent, cwd, config, demo, old)
   for buf, own in pairs({ [chat.buf] = name, [chat.prompt] = name .. '/prompt' }) do
     M.equip(chat, buf)
     set_name(buf, own)
-    watch(chat, buf)
-    require('acp.chat.export').attach(chat, buf)
   end
+  require('acp.chat.watch').chat(chat)
   require('acp.chat.transcript').attach(chat.n, chat.buf)
   show_start(chat)
   require('acp.chat.draft').start(chat)

@@ -141,7 +141,7 @@ local function ask(chat)
     end
     return
   end
-  local spot = require('acp.context').spot(text)
+  local spot = require('acp.spot').of(text)
   require('acp.host').event('mentions', { chat = chat.n, seq = state.seq, text = text, spot = spot })
 end
 
@@ -162,26 +162,6 @@ function M.changed(chat)
       ask(chat)
     end)
   )
-end
-
-local watching = false
-
----What agents take is known when their sessions are: then look again at what was typed before.
-function M.watch()
-  if watching then
-    return
-  end
-  watching = true
-  api.nvim_create_autocmd('User', {
-    group = api.nvim_create_augroup('acp.mentions', {}),
-    pattern = 'AcpSession',
-    callback = function(args)
-      local chat = require('acp.chat').of(args.data.bufnr)
-      if chat then
-        M.changed(chat)
-      end
-    end,
-  })
 end
 
 ---The host tells what the mentions are.

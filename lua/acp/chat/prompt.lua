@@ -3,7 +3,6 @@ local M = {}
 
 local api = vim.api
 local queue = require('acp.chat.queue')
-local walk = require('acp.chat.walk')
 local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
@@ -146,12 +145,14 @@ function M.refresh(n)
       virt_text_pos = 'overlay',
     })
   end
-  local unsaved = require('acp.chat.unsaved').row(chat, require('acp.chat.mentions').paths(n), width)
+  local blind = require('acp.status').raw(n).blind
+  local unsaved = blind
+    and require('acp.chat.unsaved').row(chat, require('acp.chat.mentions').paths(n), width)
   if unsaved then
     table.insert(rows, unsaved)
   end
-  local here = walk.here(n)
   for i, item in ipairs(queue.list(n)) do
+    local here = require('acp.chat.walk').here(n)
     table.insert(rows, { { message.cut(queued_row(i, item, here), width), 'AcpQueued' } })
   end
   if #rows > 0 then
@@ -170,7 +171,7 @@ function M.queue(n, list, seen)
     return
   end
   queue.told(n, list, seen)
-  walk.told(chat)
+  require('acp.chat.walk').told(chat)
   M.refresh(n)
 end
 
@@ -198,7 +199,7 @@ function M.restore(n, text, ids)
     text = queue.whole(n, id, text)
   end
   queue.arrived(n, ids or {})
-  walk.stop(chat)
+  require('acp.chat.walk').stop(chat)
   local now = M.text(chat)
   if now == text then
     return
@@ -222,7 +223,7 @@ function M.give_back(n, sent)
     return false
   end
   local texts = queue.take(n, sent)
-  walk.told(chat)
+  require('acp.chat.walk').told(chat)
   if #texts > 0 then
     M.restore(n, table.concat(texts, '\n'))
   end
@@ -266,7 +267,7 @@ end
 ---@param now? boolean into the running turn, or instead of it
 ---@return boolean sent
 function M.send(chat, now)
-  local text, older = M.text(chat), walk.here(chat.n)
+  local text, older = M.text(chat), require('acp.chat.walk').here(chat.n)
   local blank = not text:find('%S')
   if older and older.id and queue.waits(chat.n, older.id) then
     if now or text ~= older.text then
@@ -284,7 +285,7 @@ function M.send(chat, now)
       return false
     end
   end
-  walk.sent(chat)
+  require('acp.chat.walk').sent(chat)
   M.refresh(chat.n)
   require('acp.chat.windows').to_end(chat)
   return true
@@ -294,7 +295,7 @@ end
 ---@param chat acp.Chat
 ---@param step integer how many, negative: older
 function M.walk(chat, step)
-  walk.go(chat, step)
+  require('acp.chat.walk').go(chat, step)
   M.refresh(chat.n)
   vim.cmd.redrawstatus()
 end
@@ -309,36 +310,27 @@ function M.unsent(chat)
     -- A Neovim that is killed, or whose terminal is closed, closes its buffers before it says that it leaves.
     text = table.concat(state.lines or {}, '\n')
   end
-  return table.concat(walk.unsent(chat.n, text), '\n')
+  return table.concat(require('acp.chat.walk').unsent(chat.n, text), '\n')
 end
 
----Make a chat's prompt buffer work.
+---Begin with a chat's prompt.
 ---@param chat acp.Chat
 function M.attach(chat)
   states[chat.n] = {}
-  local shown = { 'TextChanged', 'TextChangedI', 'TextChangedP', 'BufWinEnter', 'BufEnter' }
-  api.nvim_create_autocmd(shown, {
-    group = require('acp.chat').group,
-    buffer = chat.prompt,
-    callback = function()
-      M.refresh(chat.n)
-      require('acp.chat.mentions').changed(chat)
-    end,
-  })
-  require('acp.context').watch()
-  require('acp.chat.mentions').watch()
-  require('acp.chat.complete').attach(chat)
-  require('acp.chat.unsaved').watch()
 end
 
 ---The options of a prompt's buffer.
 ---@param chat acp.Chat
 function M.equip(chat)
+  local set = vim.bo[chat.prompt]
   if vim.fn.has('nvim-0.11') == 1 then
-    vim.bo[chat.prompt].completeopt = 'menuone,noselect,popup'
+    set.completeopt = 'menuone,noselect,popup'
   end
-  vim.bo[chat.prompt].textwidth = 0
-  require('acp.chat.complete').equip(chat)
+  set.textwidth = 0
+  set.omnifunc = "v:lua.require'acp.chat.complete'.omni"
+  if vim.fn.exists('+autocomplete') == 1 and require('acp.chat.watch').automatic() then
+    set.autocomplete = false -- its words would stand where ours are to come
+  end
   M.refresh(chat.n)
 end
 
@@ -347,7 +339,7 @@ end
 function M.drop(n)
   states[n] = nil
   queue.drop(n)
-  walk.drop(n)
+  require('acp.chat.walk').drop(n)
   require('acp.chat.complete').drop(n)
   require('acp.chat.mentions').drop(n)
 end

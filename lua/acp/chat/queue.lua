@@ -207,7 +207,7 @@ function M.change(chat, id, change)
     text = change.text,
     before = change.before,
     now = change.now or false,
-    spot = change.text and require('acp.context').spot(change.text, true),
+    spot = change.text and require('acp.spot').of(change.text, true),
   })
   require('acp.chat.prompt').refresh(chat.n)
 end

@@ -49,7 +49,8 @@ local function wanted_height(win, chat)
   -- No line is less than a row: of a long prompt only so many are looked at, but where folds may hide them.
   local last = math.min(api.nvim_buf_line_count(chat.prompt), PROMPT_MAX) - 1
   local text = api.nvim_win_text_height(win, vim.wo[win].foldenable and {} or { end_row = last })
-  local notes = require('acp.chat.mentions').rows(chat.n)
+  local mentions = package.loaded['acp.chat.mentions'] -- else none was looked at yet
+  local notes = mentions and mentions.rows(chat.n) or 0
   local rows = text.all - text.fill + require('acp.chat.prompt').queued(chat.n) + notes
   return math.max(PROMPT_MIN, math.min(rows, PROMPT_MAX))
 end

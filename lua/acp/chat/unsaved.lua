@@ -88,24 +88,4 @@ function M.attach(chat)
   end
 end
 
-local watching = false
-
----Keep the prompts up to date from now on.
-function M.watch()
-  if watching then
-    return
-  end
-  watching = true
-  api.nvim_create_autocmd({ 'BufModifiedSet', 'BufDelete', 'BufFilePost' }, {
-    group = require('acp.chat').group,
-    callback = vim.schedule_wrap(function()
-      for _, chat in ipairs(require('acp.chat').list()) do
-        if require('acp.status').raw(chat.n).blind and #vim.fn.win_findbuf(chat.prompt) > 0 then
-          require('acp.chat.prompt').refresh(chat.n)
-        end
-      end
-    end),
-  })
-end
-
 return M

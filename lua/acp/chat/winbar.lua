@@ -216,7 +216,8 @@ function M.prompt()
   local chat = require('acp.chat').of(api.nvim_win_get_buf(win))
   local keys, hints = require('acp.chat.keys'), {}
   local send, older = keys.lhs('prompt', 'send'), keys.lhs('prompt', 'previous')
-  local here = chat and require('acp.chat.walk').here(chat.n)
+  local walk = package.loaded['acp.chat.walk'] -- else nobody has walked yet
+  local here = chat and walk and walk.here(chat.n)
   if older and chat and not here and require('acp.chat.prompt').queued(chat.n) > 0 then
     table.insert(hints, older .. ' to what is queued')
   end

@@ -5,7 +5,7 @@ local source = require('acp.integrations.source')
 
 ---@return table
 function M.new()
-  require('acp.chat.complete').hand_over('nvim-cmp')
+  require('acp.chat.watch').hand_over('nvim-cmp')
   return setmetatable({}, { __index = M })
 end
 

@@ -134,7 +134,7 @@ class Context(msgspec.Struct):
 class Spot(msgspec.Struct):
     """Where the user was last in the code: a buffer, and the lines selected there, by mark and by number.
 
-    What ``@buffer``, ``@selection`` and ``@diagnostics`` mean; Lua makes and reads it (lua/acp/context.lua).
+    What ``@buffer``, ``@selection`` and ``@diagnostics`` mean; Lua makes and reads it (lua/acp/spot.lua).
     """
 
     buf: int
