@@ -247,7 +247,7 @@ def test_keymaps_can_be_changed_and_left_out(start_nvim: StartNvim) -> None:
     nvim.command("AcpChat claude")
     assert nvim.funcs.maparg("<C-s>", "i", False, True).get("buffer", 0) == 0
     assert nvim.funcs.maparg("<C-Return>", "i") != ""
-    actions = nvim.lua("return #require('acp.chat.actions').order.prompt")
+    actions = nvim.lua("return #require('acp.chat.purposes').prompt")
     assert nvim.lua("return #vim.api.nvim_buf_get_keymap(0, 'n')") == actions
     go_to_transcript(nvim)
     assert nvim.funcs.maparg("q", "n") == ""

@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local actions = require('acp.chat.actions')
+local purposes = require('acp.chat.purposes')
 
 ---@return acp.Chat?
 local function here()
@@ -46,16 +46,28 @@ function M.lhs(group, action)
   return key and typed(key)
 end
 
+---@param group string
+---@param proposal? boolean those of a proposal
+---@return acp.chat.Purpose[]
+local function purposes_of(group, proposal)
+  if group ~= 'both' or not proposal then
+    return purposes[group]
+  end
+  return vim.tbl_filter(function(purpose)
+    return (purpose.answers or purpose.proposal) == true
+  end, purposes.both)
+end
+
 ---Keys and what they do, for `g?`.
 ---@param group 'transcript'|'prompt'|'diff'|'terminal'
 ---@return {[1]: string, [2]: string}[]
 function M.help(group)
   local rows = {}
   for _, name in ipairs(group == 'terminal' and { group } or { group, 'both' }) do
-    for _, action in ipairs(group == 'diff' and name == 'both' and actions.answers or actions.order[name]) do
-      local keys = keys_of(name, action)
+    for _, purpose in ipairs(purposes_of(name, group == 'diff')) do
+      local keys = keys_of(name, purpose[1])
       if #keys > 0 then
-        table.insert(rows, { table.concat(vim.tbl_map(typed, keys), ' '), actions.all[name][action].desc })
+        table.insert(rows, { table.concat(vim.tbl_map(typed, keys), ' '), purpose[2] })
       end
     end
     if name == 'transcript' then
@@ -70,13 +82,13 @@ end
 
 ---@param buf integer
 ---@param group string
----@param some? string[] only these actions
-local function map_group(buf, group, some)
-  for _, action in ipairs(some or actions.order[group]) do
-    local spec = actions.all[group][action]
+---@param proposal? boolean
+local function map_group(buf, group, proposal)
+  for _, purpose in ipairs(purposes_of(group, proposal)) do
+    local action = purpose[1]
     for _, key in ipairs(keys_of(group, action)) do
-      for _, mode in ipairs(spec.modes) do
-        local options = { noremap = true, nowait = mode == 'n', desc = 'acp: ' .. spec.desc }
+      for _, mode in ipairs(purpose.modes or { 'n' }) do
+        local options = { noremap = true, nowait = mode == 'n', desc = 'acp: ' .. purpose[2] }
         local rhs = ''
         if mode == 'i' then
           -- <C-g>u: what is typed before and after the send is undone apart from it.
@@ -98,7 +110,7 @@ end
 function M.run(group, action)
   local chat = here()
   if chat then
-    actions.all[group][action].run(chat)
+    require('acp.chat.actions')[group][action](chat)
   end
 end
 
@@ -112,15 +124,16 @@ end
 ---@param buf integer of a proposal
 function M.attach_diff(buf)
   map_group(buf, 'diff')
-  map_group(buf, 'both', actions.answers)
+  map_group(buf, 'both', true)
 end
 
 ---The keys that answer by the kind of an option, in the chooser.
 ---@param buf integer
 ---@param answer fun(kind: string)
 function M.attach_chooser(buf, answer)
-  for _, kind in ipairs(actions.kinds) do
-    for _, key in ipairs(keys_of('both', kind)) do
+  for _, purpose in ipairs(purposes.both) do
+    local kind = purpose[1]
+    for _, key in ipairs(purpose.answers and keys_of('both', kind) or {}) do
       -- A shorter map of the chooser's own, which waits for nothing, would keep the leader for itself.
       for _, mapped in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
         local short, whole = vim.keycode(mapped.lhs), vim.keycode(typed(key))
@@ -130,7 +143,7 @@ function M.attach_chooser(buf, answer)
       end
       vim.keymap.set('n', key, function()
         answer(kind)
-      end, { buffer = buf, nowait = true, desc = 'acp: ' .. actions.all.both[kind].desc })
+      end, { buffer = buf, nowait = true, desc = 'acp: ' .. purpose[2] })
     end
   end
 end

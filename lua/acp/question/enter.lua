@@ -123,7 +123,7 @@ local function open_chooser(question, from, alone)
     end,
     permit = function(kind)
       if card.get() == now then
-        require('acp.chat.actions').all.both[kind].run()
+        require('acp.chat.actions').both[kind]()
       end
     end,
     dismiss = function()
