@@ -141,6 +141,17 @@ local function show_start(chat)
   })
 end
 
+---Remove buffers of chats that are gone (acp.chat.restored): a new one takes their place, perhaps their name.
+local function wipe_dead()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local named = vim.startswith(api.nvim_buf_get_name(buf), 'acp://')
+    local dead = named and (vim.b[buf].acp_dead or not api.nvim_buf_is_loaded(buf))
+    if dead and not M.of(buf) then
+      pcall(api.nvim_buf_delete, buf, { force = true })
+    end
+  end
+end
+
 ---Name a buffer. No autocommand is to take it for a file that is called otherwise now, as editorconfig would.
 ---@param buf integer
 ---@param name string
@@ -160,7 +171,7 @@ end
 ---@param old? acp.OldSession
 ---@return acp.Chat
 function M.create(agent, cwd, config, demo, old)
-  require('acp.chat.restored').wipe()
+  wipe_dead()
   repeat
     count = count + 1
     local taken = vim.fn.bufexists(('acp://%s/%d'):format(agent, count))

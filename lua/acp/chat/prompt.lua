@@ -2,7 +2,6 @@
 local M = {}
 
 local api = vim.api
-local queue = require('acp.chat.queue')
 local ns = api.nvim_create_namespace('acp.prompt')
 
 ---@class acp.PromptState
@@ -73,11 +72,21 @@ function M.put(chat, text)
   M.go_to_end(chat)
 end
 
+---The prompts that wait. As long as none was sent or told of, nothing has loaded what keeps them.
+---@param n integer
+---@return acp.Queued[]
+local function waiting(n)
+  if #require('acp.status').raw(n).sent == 0 and not package.loaded['acp.chat.queue'] then
+    return {}
+  end
+  return require('acp.chat.queue').list(n)
+end
+
 ---Number of queued prompts.
 ---@param n integer
 ---@return integer
 function M.queued(n)
-  return #queue.list(n)
+  return #waiting(n)
 end
 
 ---@param chat acp.Chat
@@ -151,7 +160,7 @@ function M.refresh(n)
   if unsaved then
     table.insert(rows, unsaved)
   end
-  for i, item in ipairs(queue.list(n)) do
+  for i, item in ipairs(waiting(n)) do
     local here = require('acp.chat.walk').here(n)
     table.insert(rows, { { message.cut(queued_row(i, item, here), width), 'AcpQueued' } })
   end
@@ -170,7 +179,7 @@ function M.queue(n, list, seen)
   if not states[n] or not chat then
     return
   end
-  queue.told(n, list, seen)
+  require('acp.chat.queue').told(n, list, seen)
   require('acp.chat.walk').told(chat)
   M.refresh(n)
 end
@@ -195,6 +204,7 @@ function M.restore(n, text, ids)
   if not chat then
     return
   end
+  local queue = require('acp.chat.queue')
   for _, id in ipairs(ids or {}) do
     text = queue.whole(n, id, text)
   end
@@ -222,7 +232,7 @@ function M.give_back(n, sent)
   if not states[n] or not chat then
     return false
   end
-  local texts = queue.take(n, sent)
+  local texts = require('acp.chat.queue').take(n, sent)
   require('acp.chat.walk').told(chat)
   if #texts > 0 then
     M.restore(n, table.concat(texts, '\n'))
@@ -268,7 +278,7 @@ end
 ---@return boolean sent
 function M.send(chat, now)
   local text, older = M.text(chat), require('acp.chat.walk').here(chat.n)
-  local blank = not text:find('%S')
+  local blank, queue = not text:find('%S'), require('acp.chat.queue')
   if older and older.id and queue.waits(chat.n, older.id) then
     if now or text ~= older.text then
       queue.change(chat, older.id, { text = text ~= older.text and text or nil, now = now and not blank })
@@ -338,7 +348,7 @@ end
 ---@param n integer
 function M.drop(n)
   states[n] = nil
-  queue.drop(n)
+  require('acp.chat.queue').drop(n)
   require('acp.chat.walk').drop(n)
   require('acp.chat.complete').drop(n)
   require('acp.chat.mentions').drop(n)

@@ -167,15 +167,4 @@ function M.fill(buf)
   vim.b[buf].acp_dead = true
 end
 
----Remove all of them: a new chat takes their place, and perhaps their name.
-function M.wipe()
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local named = vim.startswith(api.nvim_buf_get_name(buf), 'acp://')
-    local unloaded = not api.nvim_buf_is_loaded(buf)
-    if named and (vim.b[buf].acp_dead or unloaded) and not require('acp.chat').of(buf) then
-      pcall(api.nvim_buf_delete, buf, { force = true })
-    end
-  end
-end
-
 return M
