@@ -65,3 +65,31 @@ def test_an_agent_that_ends_a_cancelled_turn_as_any_other(
     chat.wait("Next.")
     chat.wait("── done")
     assert chat.wait_turn(2)["stop_reason"] == "end_turn"
+
+
+@pytest.mark.req("V2-54")
+@pytest.mark.parametrize("kind", [V1, V2])
+def test_what_is_sent_at_once_to_an_agent_that_cannot_be_steered(
+    start_screen: StartScreen, agent: MakeAgent, tmp_path: Path, kind: type[V1]
+) -> None:
+    """The turn is cancelled for it, which is said once. Version 2 promises nothing of a prompt in a turn."""
+    speaks = kind()
+
+    def held() -> list[Json]:
+        begins = speaks.begins() if isinstance(speaks, V2) else []
+        return [*begins, speaks.say("Wait."), {"wait": "session/cancel"}, ends(speaks, "cancelled")]
+
+    turns = (held(), held(), speaks.turn(speaks.say("Third.")))
+    chat = opened(start_screen, agent, speaks, tmp_path, *turns)
+    chat.send("one")
+    chat.wait("Wait.")
+    for n, words in enumerate(("two", "three"), 1):
+        chat.go()
+        chat.screen.command(f"AcpSend! {words}")
+        assert chat.wait_turn(n)["stop_reason"] == "cancelled"
+        chat.wait(f"❯ {words}")
+    chat.wait("Third.")
+    assert chat.wait_turn(3)["stop_reason"] == "end_turn"
+    text = chat.text()
+    assert text.count("── x takes no prompt into a running turn: it is cancelled for yours") == 1, text
+    assert text.index("it is cancelled for yours") < text.index("── cancelled by you") < text.index("❯ two")

@@ -76,6 +76,7 @@ class Chat:
     refused: list[str] = field(default_factory=list)  # settings the agent did not take, as told
     chosen: dict[str, str | bool] = field(default_factory=dict)  # options the user has set, by id
     preset: dict[str, str | bool] = field(default_factory=dict)  # those the settings have set
+    told_of_steering: bool = False  # that the agent cannot be steered: once is enough
     asking: int = 0  # requests of ours under way that the user may take back
     _answered: anyio.Event = field(default_factory=anyio.Event)  # the start, or a request, is over
     _starting: bool = False

@@ -51,4 +51,10 @@ class Queued:
             prompt.steering = True
             self._spawn(steer, chat, chat.agent, prompt)
         else:
+            if not (turn.cancelling or chat.told_of_steering):
+                chat.told_of_steering = True
+                name = chat.session.agent
+                chat.tell.note(
+                    "info", f"{name} takes no prompt into a running turn: it is cancelled for yours"
+                )
             self._spawn(chat.cancel, False)
