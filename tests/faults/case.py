@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,13 @@ class Case:
     """A chat in the middle of a turn of an agent that writes, asks and runs commands without end."""
 
     def __init__(
-        self, start_screen: StartScreen, folder: Path, seed: int, version: int, rate: float = 0
+        self,
+        start_screen: StartScreen,
+        folder: Path,
+        seed: int,
+        version: int,
+        rate: float = 0,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self.rng = random.Random(seed)
         self.workspace = folder / "home" / "ws"
@@ -36,9 +43,9 @@ class Case:
         self.plan(rate=rate, calm=False, acts=ACTS if version == 1 else ACTS[2:], **length)
         command = [sys.executable, "-I", "-S", str(AGENT), str(self._plan)]
         config = {"command": command, "protocol": f"acp-v{version}"}
-        self.chat: Chat = open_chat(
-            start_screen, config, cwd=self.workspace, files=("open.txt", "unsaved.txt")
-        )
+        self.again = partial(open_chat, start_screen, config, cwd=self.workspace, env=env or {})
+        """Open a chat in another Neovim."""
+        self.chat: Chat = self.again(files=("open.txt", "unsaved.txt"))
         self.screen = self.chat.screen
         self.unsaved = int(self.screen.funcs.bufadd("unsaved.txt"))
         self.screen.funcs.bufload(self.unsaved)

@@ -7,19 +7,22 @@ from pathlib import Path
 
 import pytest
 from tests.faults.case import Case
+from tests.nvim.draft_kit import texts
 from tests.plugin import StartScreen, eventually, kill, none_left
 
 VICTIMS = ("agent", "host", "Neovim")
 
 
 def killed(start_screen: StartScreen, folder: Path, seed: int, version: int, victim: str) -> None:
-    case = Case(start_screen, folder, seed, version)
+    case = Case(start_screen, folder, seed, version, env={"XDG_STATE_HOME": str(folder / "state")})
     case.chat.until_state("idle")
     case.send("first prompt")
     eventually(case.rows.prompts, message=case.chat.show)
     case.send("second prompt")
     case.chat.type("a draft")
     case.until_busy()
+    if victim == "Neovim":
+        eventually(lambda: any("a draft" in text for text in texts(folder)))
     for pid in case.pids(victim):
         kill(pid, signal.SIGKILL)
     if victim == "Neovim":
@@ -31,6 +34,10 @@ def killed(start_screen: StartScreen, folder: Path, seed: int, version: int, vic
         assert "a draft" in case.chat.prompt
         assert "second prompt" in "\n".join([case.chat.prompt, *case.rows.prompts()])
     case.check(lives=victim != "Neovim")
+    if victim == "Neovim":
+        again = case.again()
+        assert "a draft" in again.prompt
+        assert "second prompt" in "\n".join([again.prompt, *case.rows.prompts()])
 
 
 @pytest.mark.parametrize("victim", VICTIMS)

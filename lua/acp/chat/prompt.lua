@@ -48,6 +48,7 @@ local function copy(chat, state)
         end
       end
       table.move(come, 1, #come, first + 1, lines)
+      require('acp.chat.draft').changed(chat.n)
     end,
     on_detach = function()
       state.watched = nil
@@ -168,6 +169,7 @@ function M.refresh(n)
     api.nvim_buf_set_extmark(chat.prompt, ns, last, 0, { virt_lines = rows })
   end
   require('acp.chat.windows').fit(chat)
+  require('acp.chat.draft').changed(n)
 end
 
 ---The host tells which prompts are queued.
