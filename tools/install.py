@@ -18,6 +18,8 @@ import tempfile
 from pathlib import Path
 
 REQUIREMENTS = Path(__file__).resolve().parents[1] / "python" / "requirements.txt"
+NOTE = "acp-requirements.txt"
+"""In the environment: what was installed. lua/acp/environment.lua compares it with what is needed."""
 CHECK = "import pynvim, msgspec, anyio"
 NETWORK = (
     "connection",
@@ -132,6 +134,7 @@ def install(target: Path) -> Path:
         fill(fresh, uv)
         say("3/4 trying them")
         run(fresh / "bin" / "python", "-I", "-c", CHECK)
+        shutil.copyfile(REQUIREMENTS, fresh / NOTE)
         say("4/4 putting it in place")
         swap(fresh, target)
     finally:

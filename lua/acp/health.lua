@@ -19,6 +19,11 @@ local function editor_and_host()
   else
     health.info(('host: %s%s; :AcpChat starts it'):format(host.state, where))
   end
+  if require('acp.environment').outdated() then
+    health.warn('the Python packages are outdated: they were installed for another version of the plugin', {
+      ':AcpInstall renews them',
+    })
+  end
   for _, line in ipairs(host.details or {}) do
     health.info('host: ' .. line)
   end

@@ -17,6 +17,7 @@ local KEEP_LINES = 50
 ---@field state 'off'|'starting'|'ready'|'failed'
 ---@field channel? integer
 ---@field python? string interpreter in use, or the last one tried
+---@field isolated? boolean it is that of our own environment
 ---@field info table<string, any> what the host told about itself
 ---@field error? string
 ---@field details string[] the end of its stderr, tracebacks
@@ -209,7 +210,7 @@ function launch()
   if not candidate then
     return give_up()
   end
-  host.python, host.seq = candidate.python, host.seq + 1
+  host.python, host.isolated, host.seq = candidate.python, candidate.isolated, host.seq + 1
   if vim.fn.executable(candidate.python) == 0 then
     return next_candidate('gone', 'cannot run %s: no such program')
   end
@@ -354,6 +355,9 @@ function M.ready(info)
   end
   for _, event in ipairs(events) do
     deliver(event.name, event.payload)
+  end
+  if host.isolated then
+    vim.schedule(require('acp.environment').check)
   end
 end
 

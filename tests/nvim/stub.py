@@ -13,6 +13,7 @@ _G.host_state = 'ready'
 package.preload['acp.host'] = function()
   return {
     status = function() return { state = _G.host_state, pid = 1 } end,
+    environment = function() return '/nowhere' end,
     event = function(name, payload) table.insert(_G.sent, { name, payload }) end,
   }
 end

@@ -110,6 +110,38 @@ def test_an_environment_that_works_is_replaced_only_by_one_that_works(
     screen.wait("installed into")
 
 
+@pytest.mark.parametrize("noted", [None, "pynvim==0.5.2\nanyio==3.0.0\n"], ids=["nothing", "others"])
+def test_an_environment_of_another_version_is_told_of_once_and_renewed(
+    start_screen: StartScreen, programs: Path, noted: str | None
+) -> None:
+    """The plugin was updated, and what it needs has changed: it goes on as far as it gets."""
+    use_uv(programs)
+    screen = start(start_screen, programs)
+    folder = environment(screen) / "venv"
+    script(folder / "bin/python", f'exec "{sys.executable}" "$@"')
+    if noted is not None:
+        (folder / "acp-requirements.txt").write_text(noted)
+    screen.command("AcpChat demo")
+    screen.host_ready()
+    eventually(lambda: screen.messages())
+    assert screen.messages() == "acp: the Python packages are outdated; :AcpInstall renews them"
+    assert not screen.blocked()
+    eventually(lambda: screen.lua("return require('acp').status().state") == "idle")
+    screen.command("checkhealth acp")
+    health = "\n".join(screen.lines())
+    assert "WARNING the Python packages are outdated" in health
+    assert ":AcpInstall renews them" in health
+    screen.command("AcpInstall")
+    screen.wait("installed into")
+    screen.lua("require('acp.host').restart()")
+    screen.host_ready()
+    screen.keys("q")
+    assert screen.messages().count("outdated") == 1
+    screen.command("checkhealth acp")
+    assert "WARNING the Python packages" not in "\n".join(screen.lines())
+    screen.clear_messages()
+
+
 @pytest.mark.parametrize(
     ("pip", "said"),
     [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
-from tests.plugin import Neovim, StartNvim, eventually
+from tests.plugin import ROOT, Neovim, StartNvim, eventually
 
 PACKAGES = Path(sysconfig.get_path("purelib"))
 OLD = (
@@ -122,6 +123,9 @@ def logged(tmp_path: Path) -> dict[str, str]:
 
 
 def own_python(nvim_home: Path, log: str, works: bool) -> str:
+    folder = nvim_home / "data_home/nvim/acp.nvim/venv"
+    folder.mkdir(parents=True)
+    shutil.copyfile(ROOT / "python/requirements.txt", folder / "acp-requirements.txt")
     last = f'exec "{sys.executable}" "$@"' if works else "exit 1"
     return script(nvim_home / "data_home/nvim/acp.nvim/venv/bin/python", f'echo "$0 $1" >> {log}; {last}')
 
