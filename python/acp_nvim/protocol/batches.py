@@ -12,7 +12,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
-from acp_nvim.wire import tolerant
+from msgspec import UNSET
+
+from acp_nvim.wire import jsonrpc, tolerant
 from acp_nvim.wire.tolerant import WireError
 
 from .rpc import Lines
@@ -56,9 +58,8 @@ class Batches:
         entries = _array(line)
         if entries is None:
             return [line]
-        pieces = [tolerant.dump(each) if isinstance(each, dict) else INVALID for each in entries] or [INVALID]
-        owed = [_id(each) for each in entries or [None]]
-        ids = [each for each in owed if each is not None]
+        pieces = [_piece(each) for each in entries] or [INVALID]
+        ids = [each for each in map(_owed, pieces) if each is not None]
         batch = _Batch(len(ids), single=not entries)
         for each in ids:
             self._due.setdefault(each, deque()).append(batch)
@@ -88,13 +89,20 @@ def _array(line: bytes) -> list[Any] | None:
     return tree if isinstance(tree, list) else None
 
 
-def _id(entry: Any) -> str | None:
-    """The id an entry is answered with, as JSON; None for notifications and answers."""
-    if not isinstance(entry, dict):
-        return "null"
-    if isinstance(entry.get("method"), str):
-        if "id" not in entry:
-            return None
-        real = isinstance(entry["id"], str | int) and not isinstance(entry["id"], bool)
-        return json.dumps(entry["id"]) if real else "null"
-    return None if "result" in entry or "error" in entry else "null"
+def _piece(entry: Any) -> bytes:
+    """An entry on a line of its own. One that says nothing would not be answered there: here it has to be."""
+    piece = tolerant.dump(entry) if isinstance(entry, dict) else INVALID
+    message, _ = jsonrpc.read(piece)
+    if isinstance(message, jsonrpc.Odd):
+        return INVALID if message.code is None else piece
+    return INVALID if message.id is UNSET and message.method is UNSET else piece
+
+
+def _owed(piece: bytes) -> str | None:
+    """The id the peer answers it with, as JSON; None: it does not answer a notification or an answer."""
+    message, _ = jsonrpc.read(piece)
+    if isinstance(message, jsonrpc.Odd):
+        return json.dumps(message.id)
+    if message.method is UNSET:
+        return "null" if message.id is UNSET else None
+    return None if message.id is UNSET else json.dumps(message.id)

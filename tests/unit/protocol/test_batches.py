@@ -108,3 +108,44 @@ async def test_broken_json_and_ids_that_come_twice() -> None:
     broken, both = transport.written
     assert (broken["id"], broken["error"]["code"]) == (None, -32700)
     assert both == [done(1, "a"), done(1, "a")]
+
+
+ODD = [
+    ({}, 1),
+    ({"x": 1}, 1),
+    ({"method": 7}, 1),
+    ({"id": True, "method": "a"}, 1),
+    ({"jsonrpc": "2.0", "id": True, "method": "a"}, 1),
+    ({"jsonrpc": "2.0", "id": 3, "method": 7}, 1),
+    ({"jsonrpc": "2.0", "id": "never"}, 0),
+    ({"jsonrpc": "2.0", "id": None}, 0),
+    ({"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": ""}}, 0),
+    ({"id": 5}, 0),
+    ({"jsonrpc": "2.0", "id": 2.0, "method": "a"}, 1),
+    ({"jsonrpc": "2.0", "id": "\ud800", "method": "a"}, 1),
+    ({"jsonrpc": "2.0", "id": None, "method": "a"}, 1),
+    ({"method": "note"}, 0),
+]
+"""What may stand in an array, and how many answers it gets."""
+
+
+@pytest.mark.req("V2-14")
+@pytest.mark.parametrize(("odd", "count"), ODD)
+async def test_an_odd_entry_keeps_no_answer_back(odd: Any, count: int) -> None:
+    transport, answers = Raw(), Answers()
+    channel = Channel(Batches(transport))
+    channel.handler = answers
+    answers.go["a"] = anyio.Event()
+    answers.go["a"].set()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            group.start_soon(channel.run)
+            for array in ([odd, call(1, "a"), odd], [call(1, "a")]):
+                transport.push(json.dumps(array).encode())
+                await anyio.wait_all_tasks_blocked()
+            await channel.close()
+    transport.close()
+    together, alone = transport.written
+    assert done(1, "a") in together
+    assert len(together) == 1 + 2 * count
+    assert alone == [done(1, "a")], "nothing is left of the array before"
