@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.faults.agent import command
 from tests.faults.check import Outcome, Rows, problems
-from tests.faults.world import AGENT, BEFORE
+from tests.faults.world import BEFORE
 from tests.nvim.trouble import Chat, open_chat
 from tests.plugin import StartScreen, eventually
 
@@ -41,8 +41,7 @@ class Case:
         self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log"), "lasting": True}
         length = {"least": 100, "most": 200} if rate == 0 else {}
         self.plan(rate=rate, calm=False, acts=ACTS if version == 1 else ACTS[2:], **length)
-        command = [sys.executable, "-I", "-S", str(AGENT), str(self._plan)]
-        config = {"command": command, "protocol": f"acp-v{version}"}
+        config = {"command": command(self._plan), "protocol": f"acp-v{version}"}
         self.again = partial(open_chat, start_screen, config, cwd=self.workspace, env=env or {})
         """Open a chat in another Neovim."""
         self.chat: Chat = self.again(files=("open.txt", "unsaved.txt"))

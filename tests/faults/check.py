@@ -31,6 +31,10 @@ class Rows:
         received = [row["in"] for row in self() if row.get("in", {}).get("method") == "session/prompt"]
         return [_text(message["params"]["prompt"]) for message in received]
 
+    def refused(self) -> list[str]:
+        """The texts of those that the agent has refused for want of a login."""
+        return [row["refused"] for row in self() if "refused" in row]
+
     def methods(self) -> list[str]:
         """The methods the last process has received."""
         rows = self()
@@ -126,6 +130,7 @@ def _texts(outcome: Outcome) -> Iterator[str]:
     received = outcome.rows.prompts()
     for text in outcome.sent:
         count = sum(text in each for each in received)
+        count -= min(sum(text in each for each in outcome.rows.refused()), max(count - 1, 0))
         if count > 1:
             yield f"prompt {text!r} was sent {count} times"
         if not count and not any(text in place for place in outcome.places.values()):

@@ -46,7 +46,6 @@ class Remote(World):
         self.server = FaultyServer(seed, self.workspace, rate=rate)
         self.lasting = self.server.lasting
         self.rows = Posts(self.server)
-        self._sessions = 0
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
@@ -55,7 +54,6 @@ class Remote(World):
 
     def plan(self, **plan: Any) -> None:
         if plan["calm"]:
-            self._sessions = len(self.server.seen("POST sessions"))
             self.server.calm = True
 
     async def act(self) -> None:
@@ -74,15 +72,15 @@ class Remote(World):
 
     async def come_to_rest(self) -> None:
         """The user answers all that is asked, and cancels what hangs, or a command that does not end."""
-        patience = time.monotonic() + COMMAND
+        patience, side = time.monotonic() + COMMAND, self.lua.side(1)
 
         def done() -> bool:
             self.answer(wild=False)
-            if self.server.hanging or (time.monotonic() > patience and self._is("running")):
+            if self.server.hanging or (time.monotonic() > patience and side.is_in("running")):
                 self.tell("cancel", chat=1)
             if self.server.away or self.lua.questions:
                 return False
-            return self._is("failed") or (self._is("idle") and not self.server.open and not self._due())
+            return side.is_in("failed") or (side.is_in("idle") and not self.server.open and not self._due())
 
         await self.until(done, f"rest: {self.server.open} requests, due {self._due()}")
         await self.until(self._remedy, "a remedy is named")
@@ -102,7 +100,10 @@ class Remote(World):
         await self.until(lambda: not self.server.away, "the server is back")
         await super().recover()
         for text in self.sent:
-            if not any(text in place for place in (self.lua.text, *self.lua.back, str(self.lua.queue))):
+            if not any(
+                text in place
+                for place in (self.lua.text, *self.lua.side(1).back, str(self.lua.side(1).queue))
+            ):
                 self.extra.append(f"the user does not find {text}")
         for session in self.server.sessions.values():
             if left := waiting(session.history):
@@ -119,11 +120,8 @@ class Remote(World):
     def _left(self) -> set[asyncio.Task[Any]]:
         return {task for task in asyncio.all_tasks() - self._tasks if not task.done()}
 
-    def _has_past(self) -> bool:
+    def _has_past(self, _chat: int) -> bool:
         return any(post.taken for post in list(self.server.posts))
-
-    def _began_anew(self) -> bool:
-        return len(self.server.seen("POST sessions")) > self._sessions
 
     def _began(self) -> bool:
         return self.server.starts > 0

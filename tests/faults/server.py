@@ -28,8 +28,8 @@ from tests.agents.aap_server import (
     text,
     thinking,
 )
-from tests.faults.agent import token_text
 from tests.faults.broken import Broken, Nowhere
+from tests.faults.wire import token_text
 
 from acp_nvim.demo.web import Request, Response, serve
 

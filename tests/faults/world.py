@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
 import re
 import signal
-import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -18,96 +16,43 @@ from typing import Any
 from uuid import uuid4
 
 import anyio
+from tests.faults.agent import command
 from tests.faults.check import Outcome, Rows, problems
+from tests.faults.lua import Lua, Side
 from tests.plugin.processes import marked
-from tests.unit.service.helpers import FakeEditor
-from tests.unit.view.buffer import Buffer
 
 from acp_nvim.client.app import App
 from acp_nvim.client.payloads import Hello
-from acp_nvim.editor import Editor
 from acp_nvim.runtime import Runtime
 
-AGENT = Path(__file__).with_name("agent.py")
 PATIENCE = 40.0
 """Seconds within which everything must have come to an end."""
 SOON = 10.0
 """Seconds within which the host must have answered what it can answer."""
 
+REMEDY = re.compile(":Acp(Restart|Login)")
 LOSS = re.compile("connection lost|ended (with|by)|cannot be used|could not")
 
 BEFORE = {"plain.txt": "plain\n", "open.txt": "open\n", "unsaved.txt": "on disk\n", ".envrc": "export A=1\n"}
 
 
-class Lua(Editor):
-    """What the Lua side would know: status, transcript, questions, queue, prompt, loaded buffers."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
-        self.files = FakeEditor()
-        self.transcript = Buffer()
-        self.status: dict[str, Any] = {}
-        self.ends: list[str] = []
-        self.queue: list[dict[str, Any]] = []
-        self.back: list[str] = []
-        self.questions: dict[str, dict[str, Any]] = {}
-        self.opened: list[str] = []
-        self.closed: list[str] = []
-        self.faults: list[str] = []
-        self.warned: list[str] = []
-
-    def notify(self, module: str, function: str, *args: Any) -> None:
-        json.dumps(args)  # what cannot cross would fail in Neovim
-        match module, function:
-            case "acp.host", "failed":
-                self.faults.append("\n".join(map(str, args)))
-            case "acp.message", _:
-                self.warned.append(str(args[0]))
-            case "acp.question", "open":
-                self.questions[args[0]["id"]] = args[0]
-                self.opened.append(args[0]["id"])
-            case "acp.question", "close":
-                if self.questions.pop(args[0], None) is not None:
-                    self.closed.append(args[0])
-            case "acp.status", "update":
-                self.status.update(args[1])
-            case "acp.events", "fire" if args[1] == "AcpTurnEnd":
-                self.ends.append(args[2]["stop_reason"])
-            case "acp.chat.prompt", "queue":
-                self.queue = args[1]
-            case "acp.chat.prompt", "restore":
-                self.back.append(args[1])
-
-    async def call(self, module: str, function: str, *args: Any) -> Any:
-        json.dumps(args)
-        await anyio.lowlevel.checkpoint()
-        match module, function:
-            case "acp.chat.transcript", "frame":
-                for _chat, ops in args[0]:
-                    self.transcript.apply(ops)
-                return {}
-            case "acp.buffers", "read" | "write":
-                return await self._file(function, *args)
-            case "acp.buffers", "check" | "deleted":
-                return []
-        return False
-
-    async def _file(self, function: str, path: str, *args: Any) -> Any:
-        answer = await self.files.call("acp.buffers", function, path, *args)
-        if function == "write" and answer.get("wrote") and "merged" not in args[1]:
-            await anyio.Path(path).write_text(args[0], encoding="utf-8")
-        return answer
-
-    @property
-    def text(self) -> str:
-        """The whole transcript."""
-        return "\n".join(self.transcript.lines)
-
-
 class World:
-    """One chat with the faulty agent, its user, and all that is left afterwards."""
+    """Chats with the faulty agent, on one connection; their user, and all that is left afterwards.
 
-    def __init__(self, folder: Path, seed: int, version: int, *, rate: float | None = None) -> None:
+    ``more``: of the plan (agent.py); ``settings``: more settings of the agent.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        version: int,
+        *,
+        rate: float | None = None,
+        chats: int = 1,
+        settings: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
         self.rng = random.Random(seed)
         self.folder = folder
         self.workspace = folder / "home" / "ws"
@@ -116,11 +61,14 @@ class World:
             (self.workspace / name).write_text(text)
         self.rows = Rows(folder / "agent.log")
         self._plan = folder / "plan.json"
-        self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log")}
+        self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log"), **more}
+        self._settings = settings or {}
+        self.chats = range(1, chats + 1)
         self.lasting = self.rng.random() < 0.5 or version == 2
         self.version = version
         self.plan(rate=self.rng.choice([0.03, 0.1, 0.3]) if rate is None else rate, calm=False)
         self.sent: list[str] = []
+        self.sent_in: dict[int, list[str]] = {}
         self.extra: list[str] = []
         self.allowed = False  # the user has said yes to a question about a file of theirs
         self._seq = 0
@@ -143,21 +91,25 @@ class World:
     @property
     def config(self) -> dict[str, Any]:
         name, value = self.marker.split("=")
-        command = [sys.executable, "-I", "-S", str(AGENT), str(self._plan)]
-        return {"command": command, "protocol": f"acp-v{self.version}", "env": {name: value}}
+        started = {"command": command(self._plan), "protocol": f"acp-v{self.version}", "env": {name: value}}
+        return {**started, **self._settings}
 
     def tell(self, name: str, **payload: Any) -> None:
         """One message of Lua."""
         self.app.handle(name, payload)
 
     def open(self) -> None:
-        self.tell("open", chat=1, agent="x", buf=1, cwd=str(self.workspace), config=self.config)
+        for chat in self.chats:
+            self.tell("open", chat=chat, agent="x", buf=chat, cwd=str(self.workspace), config=self.config)
 
-    def send(self, *, now: bool = False) -> str:
+    def send(self, *, now: bool = False, chat: int = 0) -> str:
+        """``chat`` 0: any."""
         self._seq += 1
         text = f"prompt-{self._seq}-{self.rng.getrandbits(32):08x}"
         self.sent.append(text)
-        self.tell("send", chat=1, text=text, seq=self._seq, now=now)
+        chat = chat or self.rng.choice(self.chats)
+        self.sent_in.setdefault(chat, []).append(text)
+        self.tell("send", chat=chat, text=text, seq=self._seq, now=now)
         return text
 
     def answer(self, *, wild: bool = True) -> None:
@@ -165,12 +117,29 @@ class World:
         if not self.lua.questions:
             return
         ident = self.rng.choice(list(self.lua.questions))
+        if wild and "form" in self.lua.questions[ident] and self.rng.random() < 0.7:
+            self._fill(ident)
+            return
         for _ in range(self.rng.choice([1, 1, 2]) if wild else 1):
             index = self.rng.choice([0, 1, 2, 2, 3, 9]) if wild else 0
             self.allowed |= index in (1, 3)
             self.tell("answer", id=ident, index=index)
         if wild and self.rng.random() < 0.2:
             self.tell("answer", id="q999", index=1)
+
+    def _fill(self, ident: str) -> None:
+        """Fill a form in, well or not."""
+        values = {
+            "name": "Ada",
+            "port": "81",
+            "on": True,
+            "colour": "red",
+            "sizes": ["s"],
+            "secret": "sk-hush",
+        }
+        given: Any = self.rng.choice([values, values, {}, {"name": "", "port": "x", "sizes": []}, [7]])
+        for send in self.rng.choice([(True,), (False, True), (True, True), (False,)]):
+            self.tell("form", id=ident, seq=self._seq, values=given, send=send)
 
     def kill(self) -> None:
         """End the agent's process as the system does when there is no memory left."""
@@ -189,7 +158,8 @@ class World:
             while not what():  # noqa: ASYNC110 (the condition is anybody's)
                 await anyio.sleep(0.005)
             return True
-        last = f"{self.lua.status}, open: {list(self.lua.questions)}\n{self.lua.text[-2000:]}"
+        seen = "\n".join(f"{side.status}\n{side.text[-2000:]}" for side in self.lua.sides.values())
+        last = f"open: {list(self.lua.questions)}\n{seen}"
         self.extra.append(f"not within {seconds} s: {message}: {last}")
         return False
 
@@ -198,8 +168,8 @@ class World:
         self.open()
         kinds: list[Callable[[], object]] = [
             self.send, self.send, partial(self.send, now=True), self.answer, self.answer, self.answer,
-            lambda: self.tell("cancel", chat=1), lambda: self.tell("answer", id="", index=1), self.kill,
-            self.restart, lambda: None, lambda: None,
+            lambda: self.tell("cancel", chat=self.rng.choice(self.chats)),
+            lambda: self.tell("answer", id="", index=1), self.kill, self.restart, lambda: None, lambda: None,
         ]  # fmt: skip
         weights = [6, 6, 1, 6, 6, 6, 3, 1, 1, 1, 3, 3]
         for _ in range(self.rng.randint(4, 14)):
@@ -217,52 +187,54 @@ class World:
         await self.until(self._remedy, "a remedy is named")
 
     def _remedy(self) -> bool:
-        return not self._is("failed") or ":AcpRestart" in self.lua.text
+        return all(
+            not side.is_in("failed") or re.search(":Acp(Restart|Login)", side.text) for side in self._sides()
+        )
+
+    def _sides(self) -> list[Side]:
+        return [self.lua.side(chat) for chat in self.chats]
 
     def _due(self) -> list[str]:
         return [] if self._gone() else self.rows.due()
 
-    def _is(self, *states: str) -> bool:
-        return self.lua.status.get("state") in states
-
     def _gone(self) -> bool:
-        return self._is("failed", "starting")
+        return all(side.is_in("failed", "starting") for side in self._sides())
 
     async def recover(self) -> None:
         """``:AcpRestart`` with an agent that is well: then everything works."""
         self.plan(rate=0, calm=True)
-        had = self._has_past()
-        ended = len(self.lua.ends)
+        had = [chat for chat in self.chats if self.lasting and self._has_past(chat)]
+        ended = {chat: len(self.lua.side(chat).ends) for chat in self.chats}
         self.restart()
         if not await self.until(self._restarted, "ready again"):
             return
-        if self.lasting and had and self._began_anew():
-            known = any("resume" in line or "remember" in line for line in self.lua.transcript.lines)
-            if not known:
-                self.extra.append("the session was not resumed, and nothing says why")
-        text = self.send()
-        await self.until(lambda: f"calm: {text}" in self.lua.text, f"an answer to {text}")
-        await self.until(
-            lambda: len(self.lua.ends) > ended and self.lua.status.get("state") == "idle", "its end"
-        )
+        texts = {chat: self.send(chat=chat) for chat in self.chats}
+        for chat, text in texts.items():
+            side = self.lua.side(chat)
+            await self.until(lambda: f"calm: {text}" in side.text, f"an answer to {text}")  # noqa: B023
+            await self.until(lambda: len(side.ends) > ended[chat] and side.is_in("idle"), "its end")  # noqa: B023
+        for chat in had:
+            if not any(
+                "resume" in line or "remember" in line for line in self.lua.side(chat).text.splitlines()
+            ):
+                self.extra.append(f"the session of chat {chat} was not resumed, and nothing says why")
+        if self.lua.questions:
+            self.extra.append(f"still asked: {list(self.lua.questions)}")
 
-    def _has_past(self) -> bool:
-        """Whether something was said in the session."""
-        return "session/prompt" in {row.get("in", {}).get("method") for row in self.rows()}
-
-    def _began_anew(self) -> bool:
-        """Whether the agent that is well was asked for a new session."""
-        return "session/new" in self.rows.methods()
+    def _has_past(self, chat: int) -> bool:
+        """Whether something was said in the session of a chat."""
+        return any(text in each for each in self.rows.prompts() for text in self.sent_in.get(chat, ()))
 
     def _restarted(self) -> bool:
-        return self._began() and self._is("idle") and not self.lua.queue
+        return self._began() and all(side.is_in("idle") and not side.queue for side in self._sides())
 
     def _began(self) -> bool:
         """Whether the agent that is well has been started."""
         return any(row.get("calm") for row in self.rows())
 
     async def close(self) -> None:
-        self.tell("close", chat=1)
+        for chat in self.chats:
+            self.tell("close", chat=chat)
         chats = self.app._registry
         await self.until(lambda: not chats.chats and not self._alive(), "no process is left")
 
@@ -279,15 +251,16 @@ class World:
             if "asked" in row
         )
         self._count_losses()
+        self._stay_apart()
         return Outcome(
             rows=self.rows,
             workspace=self.workspace,
             before=BEFORE,
             sent=self.sent,
             places={
-                "transcript": self.lua.text,
-                "prompt": "\n".join(self.lua.back),
-                "queue": "\n".join(each["text"] for each in self.lua.queue),
+                "transcript": "\n".join(side.text for side in self._sides()),
+                "prompt": "\n".join(each for side in self._sides() for each in side.back),
+                "queue": "\n".join(each["text"] for side in self._sides() for each in side.queue),
             },
             unsaved=[] if self.allowed or read else [("mine, not saved\n", mine[0])],
             opened=self.lua.opened,
@@ -298,15 +271,20 @@ class World:
         )
 
     def _count_losses(self) -> None:
-        losses = [line for line in self.troubles if LOSS.search(line)]
         starts = sum(row.get("event") == "start" for row in self.rows())
-        if len(losses) > starts:
-            self.extra.append(f"{len(losses)} losses of {starts} processes are told: {losses}")
+        for side in self._sides():
+            losses = [line for line in side.troubles if LOSS.search(line)]
+            if len(losses) > starts:
+                self.extra.append(f"{len(losses)} losses of {starts} processes are told: {losses}")
 
-    @property
-    def troubles(self) -> list[str]:
-        """The lines of the transcript that say that something failed."""
-        return [line for line in self.lua.transcript.lines if line.startswith("✗")]
+    def _stay_apart(self) -> None:
+        """Nothing of one session is told in the chat of another."""
+        for chat, side in self.lua.sides.items():
+            seen = "\n".join([side.text, *side.asked, *side.back, str(side.queue)])
+            for other, theirs in self.lua.sides.items():
+                words = [] if other == chat else [*(theirs.ids - side.ids), *self.sent_in.get(other, ())]
+                found = [each for each in words if each in seen]
+                self.extra.extend(f"chat {chat} tells {each!r} of chat {other}" for each in found)
 
 
 @asynccontextmanager
