@@ -80,7 +80,10 @@ def ended(step: Step, event: TurnEnded) -> None:
 
 
 def state(step: Step, event: StateSet) -> None:
-    """A snapshot: without ``background`` it is not reported any more (V2-67)."""
+    """A snapshot: without ``background`` it is not reported any more (V2-67).
+
+    Beside a turn the calls that a reported list does not name have ended (V2-66), as all have with the agent.
+    """
     session = step.session
     session.state = event.state
     session.background = None if not isinstance(event.background, list) else list(event.background)
@@ -88,6 +91,8 @@ def state(step: Step, event: StateSet) -> None:
     if event.state in ("closed", "lost"):
         _mark_compactions(step, cancelled=False)
     if turn is None:
+        if isinstance(event.background, list) or event.state in ("closed", "lost"):
+            reducer_tools.finish(step, None, cancelled=False)
         return
     if event.state == "requires_action":
         turn.state = "waiting"

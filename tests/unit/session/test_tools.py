@@ -331,6 +331,30 @@ def test_background_work_goes_on() -> None:
     assert [shown(call) for call in target.tool_calls.values()] == ["pending", "cancelled"]
     play(target, StateSet("idle"))
     assert target.background is None
+    assert shown(target.tool_calls["t1"]) == "pending"  # not reported is not none
+
+
+@pytest.mark.req("V2-66", "V2-67")
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (StateSet("idle", [{"type": "tool_call", "toolCallId": "t1"}]), "pending"),
+        (StateSet("idle"), "pending"),
+        (StateSet("idle", []), "no answer"),
+        (StateSet("lost"), "no answer"),
+    ],
+)
+def test_background_work_is_shown_as_long_as_it_is_known_of(after: StateSet, expected: str) -> None:
+    target = session("acp-v2")
+    play(
+        target, prompt("x"), ToolPatch("t1"),
+        StateSet("idle", [{"type": "tool_call", "toolCallId": "t1"}]), TurnEnded("end_turn"), after,
+    )  # fmt: skip
+    call = target.tool_calls["t1"]
+    assert shown(call) == expected
+    assert call.final == (expected == "no answer")
+    play(target, ToolPatch("t1", status="completed"))
+    assert shown(call) == "completed"
 
 
 @pytest.mark.req("V2-58", "V2-61", "V2-65")
