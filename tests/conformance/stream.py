@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -222,9 +223,12 @@ class View:
     def _saw(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
         if session is not self.session:
             return
-        # The numbers of questions run through all sessions.
+        # The numbers of questions and notes run through all sessions.
         named = not isinstance(event, PermissionOpened | PermissionClosed)
-        self.events.append(repr(event) if named else type(event).__name__)
+        shown = repr(event) if named else type(event).__name__
+        self.events.append(
+            re.sub(r"^NoteShown\(note=Note\(id='acp-[0-9]+'", "NoteShown(note=Note(id=''", shown)
+        )
         self.transcript.touch(touched)
         self.status.patch(session)
         if len(self.events) % 7 == 0:
