@@ -34,6 +34,7 @@ $(READY): python/requirements.txt python/requirements-dev.txt
 install: ## the plugin's own Python environment, where Neovim looks for it (as :AcpInstall does)
 	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed: install it, or give make PYTHON=..." >&2; exit 1; }
 	$(PYTHON) tools/install.py
+	@nvim --headless -u NONE -i NONE -c 'silent! helptags doc' -c quit 2>/dev/null || true # for `:help acp`
 
 test: $(READY) ## all tests but those with real agents
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)

@@ -37,15 +37,19 @@ function M.outdated()
     and pins(folder .. '/' .. NOTE) ~= wanted
 end
 
+local told = false
+
 ---The host runs in it: say, once, if it is not as it should be. The host goes on as far as it gets.
 function M.check()
-  if M.outdated() then
-    require('acp.message').once(
-      'environment',
-      'warning',
-      'the Python packages are outdated; :AcpInstall renews them'
-    )
+  if told or not M.outdated() then
+    return
   end
+  told = true
+  local chat = require('acp.chat').list()[1]
+  if chat then -- a message would be gone with the next key: one types in a prompt
+    return require('acp.host').event('outdated', { chat = chat.n })
+  end
+  require('acp.message').warn('the Python packages are outdated; :AcpInstall renews them')
 end
 
 return M

@@ -108,6 +108,14 @@ local function progress(line)
   draw(lines)
 end
 
+---Make the tags of the help, where nobody has: plugin managers leave a folder of the user's own alone.
+---@param folder string
+function M.helptags(folder)
+  if vim.fn.getftime(folder .. '/tags') < vim.fn.getftime(folder .. '/acp.txt') then
+    pcall(vim.cmd.helptags, vim.fn.fnameescape(folder)) -- it may be somebody else's folder
+  end
+end
+
 ---@param ok boolean
 ---@param text string
 ---@param done? fun(ok: boolean)
@@ -125,6 +133,7 @@ local function finish(ok, text, done)
   vim.list_extend(lines, agent_lines(require('acp.config').agents()))
   draw(lines)
   if ok then
+    M.helptags(root .. '/doc')
     message.info('the Python environment is ready')
   else
     message.error(text, lines)

@@ -121,24 +121,51 @@ def test_an_environment_of_another_version_is_told_of_once_and_renewed(
     script(folder / "bin/python", f'exec "{sys.executable}" "$@"')
     if noted is not None:
         (folder / "acp-requirements.txt").write_text(noted)
-    screen.command("AcpChat demo")
-    screen.host_ready()
-    eventually(lambda: screen.messages())
-    assert screen.messages() == "acp: the Python packages are outdated; :AcpInstall renews them"
+    screen.keys(":AcpChat demo<CR>")
+    screen.wait("── the Python packages are outdated")
+    screen.wait("  │ :AcpInstall renews them; then start Neovim again")
     assert not screen.blocked()
+    assert screen.messages().strip() == ""
     eventually(lambda: screen.lua("return require('acp').status().state") == "idle")
+    screen.keys("hello<C-s>")
+    screen.wait("── done")
+    screen.keys("<Esc>")
     screen.command("checkhealth acp")
     health = "\n".join(screen.lines())
     assert "WARNING the Python packages are outdated" in health
     assert ":AcpInstall renews them" in health
     screen.command("AcpInstall")
     screen.wait("installed into")
+    screen.keys("q")
     screen.lua("require('acp.host').restart()")
     screen.host_ready()
-    screen.keys("q")
-    assert screen.messages().count("outdated") == 1
+    transcript = screen.funcs.bufnr("^acp://demo/1$")
+    eventually(lambda: screen.lua("return require('acp').status().state") == "idle")
+    assert "\n".join(screen.lines(transcript)).count("outdated") == 1
     screen.command("checkhealth acp")
     assert "WARNING the Python packages" not in "\n".join(screen.lines())
+    screen.clear_messages()
+
+
+def test_the_help_is_found_afterwards(start_screen: StartScreen, programs: Path, tmp_path: Path) -> None:
+    """lazy.nvim makes no tags for a folder of the user's own."""
+    screen = start(start_screen, programs)
+    doc = tmp_path / "a folder/doc"
+    doc.mkdir(parents=True)
+    (doc / "acp.txt").write_text("*acp.txt*\n\n*of-a-test*\n")
+    for _ in range(2):
+        screen.lua("require('acp.install').helptags(...)", str(doc))
+        assert "of-a-test\t" in (doc / "tags").read_text()
+    screen.lua("require('acp.install').helptags('/no/such/folder')")
+    assert not screen.blocked()
+    assert screen.messages() == ""
+
+
+def test_without_a_chat_it_is_a_message(start_screen: StartScreen, programs: Path) -> None:
+    screen = start(start_screen, programs)
+    script(environment(screen) / "venv/bin/python", f'exec "{sys.executable}" "$@"')
+    trigger(screen)
+    screen.wait("acp: the Python packages are outdated; :AcpInstall renews them")
     screen.clear_messages()
 
 

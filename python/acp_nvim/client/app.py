@@ -219,6 +219,7 @@ class App:
         self._on("diff", payloads.ShowDiff, lambda request: self._spawn(self._diff, request))
         self._on("terminal", payloads.ShowTerminal, self._terminal_views.show)
         self._on("settings", payloads.Settings, self._settings.renew)
+        self._on("outdated", payloads.OfChat, self._chats.outdated)
         self._on("login", payloads.Login, self._logins.login)
         self._on("option", payloads.SetOption, self._options.set)
         self._on("sessions", payloads.ListSessions, self._sessions.ask)

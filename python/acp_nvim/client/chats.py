@@ -106,6 +106,13 @@ class Chats:
         if request.now:
             self._queued.at_once(chat, prompt)
 
+    def outdated(self, request: payloads.OfChat) -> None:
+        """The packages this host runs with were installed for another version of the plugin."""
+        chat = self._registry.get(request.chat)
+        if chat is not None:
+            remedy = ":AcpInstall renews them; then start Neovim again"
+            chat.tell.note("warning", "the Python packages are outdated", [remedy], beside=True)
+
     def cancel(self, request: payloads.Cancel) -> None:
         """The running turn is not wanted any more."""
         chat = self._registry.get(request.chat)
