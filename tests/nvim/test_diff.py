@@ -28,6 +28,21 @@ def asked(made: Desk) -> Desk:
     return made
 
 
+def test_what_is_not_seen_is_made_visible(make: MakeDesk) -> None:
+    """The texts stay as they are, to be compared with the user's own; marks tell what hides in them."""
+    year = "ye\u00ad\U000e0041ar\u3164\u200b\u202e % \U0001f469\u200d\U0001f4bb"
+    new = NEW.replace("if year %", f"if {year}")
+    made = asked(make(edit(new=new)))
+    _, (_, right_win) = made.windows()
+    assert made.lines_of(right_win) == new.splitlines()
+    row = next(row for row in made.screen.rows() if "if ye" in row.partition("│")[2])
+    for shown in ("if ye<U+00AD>", "<U+E0041>", "ar<U+3164>", "<200b>", "<202e>"):
+        assert shown in row, row
+    assert "200D" not in row.upper()
+    made.screen.lua("vim.api.nvim_win_call(..., function() vim.cmd('edit') end)", right_win)
+    assert any("ye<U+00AD>" in row for row in made.screen.rows())
+
+
 def test_an_edit(make: MakeDesk) -> None:
     made = make(edit())
     code = made.windows()[0][1]

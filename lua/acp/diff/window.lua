@@ -14,6 +14,7 @@ local set = require('acp.window').set
 ---@field syntax 'file'|'diff'|'none'
 ---@field group string highlight group of the whole text
 ---@field ends 'unix'|'dos'|'mac'
+---@field hidden [integer, integer, string][] what is not seen in the lines: row, byte, what stands for it
 ---@field lines string[] none where the buffer is the user's
 ---@field buf integer
 ---@field win integer
@@ -54,6 +55,24 @@ local function keep_servers_away(buf)
   })
 end
 
+local ns = api.nvim_create_namespace('acp.diff')
+
+---Show what hides in the text, which has to stay as it is to be compared. Neovim makes a part of it visible
+---by itself, another part in each version.
+---@param buf integer
+---@param hidden [integer, integer, string][]
+local function reveal(buf, hidden)
+  for _, each in ipairs(hidden) do
+    local row, col, shown = each[1], each[2], each[3]
+    local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    local char = line:sub(col + 1, col + vim.str_utf_end(line, col + 1) + 1)
+    if vim.fn.strtrans(char) == char then
+      local mark = { virt_text = { { shown, 'SpecialKey' } }, virt_text_pos = 'inline' }
+      api.nvim_buf_set_extmark(buf, ns, row, col, mark)
+    end
+  end
+end
+
 ---The buffer of a side: the user's if the file is loaded, else one of ours that cannot be changed.
 ---@param side acp.DiffSide
 ---@param name string
@@ -86,8 +105,8 @@ function M.make_buffer(side, name, view)
     option('fileformat', side.ends)
     option('modified', false)
     option('modifiable', false)
+    reveal(buf, lines == side.lines and side.hidden or {})
     if side.group ~= '' then
-      local ns = api.nvim_create_namespace('acp.diff')
       local mark = { end_row = #lines, end_col = 0, hl_group = side.group, strict = false }
       api.nvim_buf_set_extmark(buf, ns, 0, 0, mark)
     end

@@ -125,6 +125,11 @@ def without_waiting(name: str, flags: int) -> int:
     return os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
+def _without_links(name: str, flags: int) -> int:
+    """For ``open``: a link that came after the last look is an error."""
+    return without_waiting(name, flags | os.O_NOFOLLOW)
+
+
 def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
     temporary = path.with_name(f".acp-{secrets.token_hex(6)}.tmp")
     try:
@@ -201,7 +206,7 @@ def _overwrite(path: Path, data: bytes) -> None:
     os.close(descriptor)
     backup = Path(name)
     try:
-        shutil.copyfile(path, backup)
+        shutil.copyfile(path, backup, follow_symlinks=False)  # one that has come since raises
     except BaseException:
         backup.unlink(missing_ok=True)
         raise
@@ -219,7 +224,7 @@ def _overwrite(path: Path, data: bytes) -> None:
 
 
 def _put(path: Path, data: bytes) -> None:
-    with path.open("r+b") as file:
+    with open(path, "r+b", opener=_without_links) as file:
         file.write(data)
         file.truncate()
         file.flush()

@@ -10,6 +10,7 @@ not ASCII, where emoji and several scripts need them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .width import cells_of, cut_to
 
@@ -52,6 +53,19 @@ def clean(text: str, before: str = "") -> str:
         return visible(match[0], text[at - 1] if at else before)
 
     return _BAD.sub(show, text)
+
+
+def hidden(line: str) -> Iterator[tuple[int, str]]:
+    """What is not seen in a line, or turns the direction of writing: where, and what stands for it.
+
+    Without controls: for texts that must stay as they are, in a buffer, where Neovim makes those visible.
+    """
+    for match in _BAD.finditer(line):
+        at = match.start()
+        if match[0] > "\x9f":
+            shown = visible(match[0], line[at - 1] if at else "")
+            if shown != match[0]:
+                yield at, shown
 
 
 def lines(text: str) -> list[str]:

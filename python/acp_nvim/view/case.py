@@ -52,7 +52,8 @@ class Side:
     """A window. ``what`` is the first word of its winbar, ``notes`` stand at its right.
 
     ``source``: ``buffer`` means the user's own, so no lines are needed. ``syntax``: file, diff or none.
-    ``group``: for the whole text. ``ends``: the file format the lines were cut by.
+    ``group``: for the whole text. ``ends``: the file format the lines were cut by. ``hidden``: what is not
+    seen in the lines, as ``hidden_in`` tells.
     """
 
     what: str
@@ -64,6 +65,7 @@ class Side:
     syntax: Literal["file", "diff", "none"] = "file"
     group: str = ""
     ends: str = "unix"
+    hidden: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -106,6 +108,7 @@ class Proposal:
                     "syntax": side.syntax,
                     "group": side.group,
                     "ends": side.ends,
+                    "hidden": [list(each) for each in side.hidden],
                 }
                 for side in self.sides
             ],

@@ -24,6 +24,7 @@ from .sides import (
     counted,
     ends_notes,
     first_change,
+    hidden_in,
     too_large,
 )
 
@@ -32,6 +33,13 @@ NOT_TEXT = "not a text file"
 
 def propose(case: Case, look: Look) -> Proposal:
     """Decide what is shown of a change."""
+    made = _propose(case, look)
+    for side in made.sides:
+        side.hidden = hidden_in(side.lines)
+    return made
+
+
+def _propose(case: Case, look: Look) -> Proposal:
     op, shown = case.change.op, look.path(case.path)
     if _binary(case):
         return _one(case, "binary", Side("proposed", case.path, shown, _binary_lines(case), syntax="none"))

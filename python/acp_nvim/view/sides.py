@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from acp_nvim.text.diff import LineDiff
-from acp_nvim.text.sanitise import clean, split_long
+from acp_nvim.text.sanitise import byte_length, clean, hidden, split_long
 
 from .block import Segment
 from .look import plural
@@ -18,6 +20,8 @@ MAX_CHARS = 4_000_000
 MAX_LINE = 20_000
 #: Lines around a change when only hunks are shown.
 CONTEXT = 3
+#: Characters that are not seen and get a mark; a text with more of them is not written by people.
+MOST_HIDDEN = 1000
 BOM = "\ufeff"
 
 
@@ -68,6 +72,17 @@ def bounded(lines: list[str]) -> list[str]:
     kept = [line if len(line) <= MAX_LINE else line[:MAX_LINE] for line in lines[:MAX_LINES]]
     more = len(lines) - len(kept)
     return [*kept, f"({plural(more, 'more line')})"] if more else kept
+
+
+def hidden_in(lines: list[str]) -> list[tuple[int, int, str]]:
+    """What is not seen in the lines: row and byte from 0, and what stands for it."""
+    found: list[tuple[int, int, str]] = []
+    for row, line in enumerate(lines):
+        if not line.isascii():
+            found += [(row, byte_length(line[:at]), shown) for at, shown in islice(hidden(line), MOST_HIDDEN)]
+            if len(found) >= MOST_HIDDEN:
+                break
+    return found[:MOST_HIDDEN]
 
 
 def too_large(old: str, new: str, compared: LineDiff) -> bool:

@@ -117,7 +117,8 @@ def go(chat: Chat, line: int | None = None) -> None:
     chat.focus()
     chat.screen.lua("vim.cmd.stopinsert() vim.api.nvim_set_current_win(vim.fn.win_findbuf(...)[1])", chat.buf)
     if line:
-        chat.screen.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", line)
+        # There may be fewer lines than before: a key has closed some.
+        chat.screen.lua("vim.api.nvim_win_set_cursor(0, { math.min(..., vim.fn.line('$')), 0 })", line)
 
 
 def questions(chat: Chat, looker: Looker, *, least: int = 12) -> None:

@@ -151,12 +151,91 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def full(*_: Any) -> None:
+def full(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.mark.parametrize("links", [1, 2])
-def test_a_full_disk_leaves_the_old_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: int) -> None:
+def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path, links: int) -> None:
+    target, path = tmp_path / "target", tmp_path / "a"
+    target.write_text("of somebody else")
+    if links == 2:
+        (tmp_path / "other").hardlink_to(target)
+    path.symlink_to(target)
+    with pytest.raises(RequestError, match="not a regular file"):
+        disk.write_text(path, "new")
+    assert (target.read_text(), path.is_symlink()) == ("of somebody else", True)
+
+
+def test_a_link_that_comes_after_the_last_look_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, path = tmp_path / "target", tmp_path / "a"
+    for each in (target, path):
+        each.write_text(each.name)
+        (tmp_path / f"other {each.name}").hardlink_to(each)
+    before = sorted(each.name for each in tmp_path.iterdir())
+
+    def turn(*_: object) -> bool:
+        path.unlink()
+        path.symlink_to(target)
+        return False
+
+    monkeypatch.setattr(disk, "_holds", turn)
+    with pytest.raises(RequestError):
+        disk.write_text(path, "new")
+    assert (target.read_text(), path.is_symlink()) == ("target", True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == before
+    monkeypatch.setattr(disk, "_holds", lambda *_: False)
+    monkeypatch.setattr(shutil, "copyfile", lambda *_, **__: turn())  # and at the last moment
+    path.unlink()
+    path.write_text("again")
+    (tmp_path / "another").hardlink_to(path)
+    with pytest.raises(RequestError):
+        disk.write_text(path, "new")
+    assert (target.read_text(), path.is_symlink()) == ("target", True)
+
+
+def test_what_is_no_file_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening a device may have effects: a tape goes back to its beginning, a watchdog begins to count."""
+    os.mkfifo(tmp_path / "fifo")
+    opened: list[Any] = []
+    monkeypatch.setattr(os, "open", lambda *words, **_: opened.append(words))
+    with pytest.raises(RequestError, match="not a regular file"):
+        disk.read_text(tmp_path / "fifo")
+    assert opened == []
+
+
+def test_what_becomes_something_else_before_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("x")
+    os.mkfifo(tmp_path / "fifo")
+    stand_in = (tmp_path / "file").stat()
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: stand_in)
+    with pytest.raises(RequestError, match="not a regular file"):
+        disk.read_text(tmp_path / "fifo")
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    path.write_text("abc")
+    small = path.stat()
+    path.write_text("abcdef")
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: small)
+    monkeypatch.setattr(os, "fstat", lambda _: small)
+    assert disk.read_text(path, 6) == "abcdef"
+    with pytest.raises(RequestError, match="too large"):
+        disk.read_text(path, 5)
+
+
+@pytest.mark.parametrize("links", [1, 2])
+@pytest.mark.parametrize("named", [False, True], ids=["without names", "with names"])
+def test_a_full_disk_leaves_the_old_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: int, named: bool
+) -> None:
+    if named:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     path = tmp_path / "a"
     path.write_text("old")
     if links == 2:

@@ -81,6 +81,12 @@ def test_what_the_system_makes_up_is_outside(ws: Path, path: str) -> None:
         assert resolve(spelled, [str(ws)], ()).why == "outside"
 
 
+def test_a_folder_of_another_disk_may_have_the_same_number() -> None:
+    """The first folder of several file systems has the inode 1."""
+    assert not inside("/proc/version", "/sys")
+    assert not inside("/dev/shm/x", "/proc")
+
+
 def test_a_link_that_may_not_be_read_is_an_answer(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> str:
         raise PermissionError(13, "Permission denied", path)

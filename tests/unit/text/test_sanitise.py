@@ -140,6 +140,8 @@ def test_pieces_give_what_the_whole_gives(text: str, cuts: list[int]) -> None:
         (["\ud83d", "x"], "\ufffdx"),
         (["\ud83d"], "\ufffd"),
         (["👩", "\u200d", "💻"], "👩\u200d💻"),
+        (["a", "\u200d", "b"], "a<U+200D>b"),
+        (["👩\u200d", "\u200d", "b"], "👩\u200d<U+200D>b"),
     ],
 )
 def test_cleaner(pieces: list[str], shown: str) -> None:

@@ -15,7 +15,7 @@ from acp_nvim.view.case import Case, Proposal
 from acp_nvim.view.look import Look
 from acp_nvim.view.outcome import Now
 from acp_nvim.view.proposal import files, propose
-from acp_nvim.view.sides import MAX_LINES, buffer_lines
+from acp_nvim.view.sides import MAX_LINES, MOST_HIDDEN, buffer_lines
 
 LOOK = Look(Session("s", "claude", "/ws", roots=("/ws",)), label="claude", home="/home/me")
 PATH = "/ws/src/a.py"
@@ -36,6 +36,17 @@ def shown(proposal: Proposal) -> list[tuple[str, str, list[str]]]:
         (" ".join(f"{s.what} {s.shown} {''.join(text for text, _ in s.notes)}".split()), s.source, s.lines)
         for s in proposal.sides
     ]
+
+
+def test_what_is_not_seen_stands_beside_the_lines() -> None:
+    text = "a\n\u00e9\u00adb\U000e0041\n\x1b\u202e\n\U0001f469\u200d\U0001f4bb a\u200d\n"
+    for diff in (change("a\n", text), change(text, "a\n"), change(None, text, op="add")):
+        made = propose(Case(PATH, [diff], here(diff.old_text)), LOOK)
+        found = {number: side.hidden for number, side in enumerate(made.sides) if side.hidden}
+        wanted = [(1, 2, "<U+00AD>"), (1, 5, "<U+E0041>"), (2, 1, "<U+202E>"), (3, 13, "<U+200D>")]
+        assert list(found.values()) == [wanted]
+    many = propose(Case(PATH, [change(None, "\u00ad" * 5000, op="add")], here(None)), LOOK)
+    assert len(many.sides[0].hidden) == MOST_HIDDEN
 
 
 CASES = [
