@@ -87,8 +87,7 @@ local function show()
     border = 'rounded',
     title = ' acp.nvim: q closes ',
   })
-  vim.wo[state.win].wrap = true
-  vim.wo[state.win].winhighlight = 'NormalFloat:Normal'
+  require('acp.window').set(state.win, { wrap = true, winhighlight = 'NormalFloat:Normal' })
   require('acp.chat.show').name_float(state.win, 'install')
   for _, key in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', key, function()

@@ -119,14 +119,10 @@ function M.float(lines, title, opts)
     border = border(),
     title = ' ' .. title .. ' ',
   })
-  local function set(option, value)
-    api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
-  end
-  set('wrap', true)
+  local set = require('acp.window').set
+  set(win, { wrap = true })
   if opts.hang then
-    set('linebreak', true)
-    set('breakindent', true)
-    set('breakindentopt', 'shift:' .. opts.hang)
+    set(win, { linebreak = true, breakindent = true, breakindentopt = 'shift:' .. opts.hang })
   end
   M.name_float(win, title)
   local rows = api.nvim_win_text_height(win, {}).all

@@ -191,7 +191,7 @@ local function undress(win, options)
     end)
   end
   vim.w[win].acp_diff = nil
-  set(win, options)
+  require('acp.window').restore(win, options)
 end
 
 ---The window is about to close, or has another buffer now.

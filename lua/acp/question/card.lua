@@ -303,6 +303,14 @@ function M.refresh()
   })
 end
 
+---Neovim may have made an ordinary window of a card (`:tabdo only`): nothing of it stays there.
+---@param buf integer
+local function wipe(buf)
+  if api.nvim_buf_is_valid(buf) then
+    api.nvim_buf_delete(buf, { force = true })
+  end
+end
+
 ---@param now acp.Card
 local function watch(now)
   local group = api.nvim_create_augroup('acp.card', {})
@@ -312,6 +320,9 @@ local function watch(now)
     callback = function()
       if not closing and card == now then
         card = nil
+        vim.schedule(function()
+          wipe(now.buf)
+        end)
         M.on.closed(now.question, now.entered)
       end
     end,
@@ -378,6 +389,7 @@ function M.close()
   end
   closing = true
   pcall(api.nvim_win_close, now.win, true)
+  wipe(now.buf)
   closing = false
 end
 
