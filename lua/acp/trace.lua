@@ -200,9 +200,10 @@ local function write(buf, event)
   if event.event ~= 'BufWriteCmd' then
     return refused(nil, 'a trace is written as a whole to a file of its own: :w file.jsonl')
   end
-  if event.file == api.nvim_buf_get_name(buf) then
+  if vim.startswith(event.file, 'acp://') then
     return refused(nil, 'name a file for the trace: :w file.jsonl')
   end
+  require('acp.name').written(buf)
   local path = vim.fn.fnamemodify(event.match, ':p')
   if vim.fn.isdirectory(path) == 1 then
     return refused(nil, ('%s is a folder; name a file in it'):format(path))
@@ -224,6 +225,14 @@ local function prepare(buf)
     callback = function(event)
       write(buf, event)
       vim.bo[buf].modified = false
+    end,
+  })
+  local own = api.nvim_buf_get_name(buf)
+  api.nvim_create_autocmd('BufFilePost', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      require('acp.name').renamed(buf, own, ':w file.jsonl writes the trace')
     end,
   })
   api.nvim_create_autocmd({ 'BufEnter', 'BufWinEnter' }, { group = group, buffer = buf, callback = watch })

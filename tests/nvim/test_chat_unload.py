@@ -112,8 +112,7 @@ end })"""
 
 def test_a_renamed_transcript(screen: Screen) -> None:
     lines = screen.lines(buffer(screen, TRANSCRIPT))
-    screen.command("file renamed")
-    screen.command("bdelete")
+    screen.command("file renamed | bdelete")
     screen.command("AcpChat")
-    eventually(lambda: "renamed" in layout(screen)[1][0])
+    eventually(lambda: layout(screen)[1][0] == "claude/1")
     assert screen.lines(screen.funcs.winbufnr(2)) == lines

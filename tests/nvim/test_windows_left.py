@@ -1,5 +1,4 @@
-"""Whatever the user closes or deletes while a chat, a chooser and a diff are on the screen: the windows that are
-left, and the buffers in them, have the user's options."""
+"""Whatever the user closes while a chat, a chooser and a diff are there: what is left is the user's."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ local api = vim.api
 
 local WAIT_MS = 2000 -- how long Neovim's end waits for a document that is being written
 
-local HINT = ':w {name}.md writes the chat as Markdown'
+M.HINT = ':w {name}.md writes the chat as Markdown'
 
 local pending = {} ---@type table<integer, string> paths by id
 local count = 0
@@ -100,7 +100,7 @@ function M.explain()
     if ('write'):sub(1, #word) == word and not vim.v.event.abort then
       vim.cmd('let v:event.abort = v:true')
       vim.schedule(function()
-        require('acp.message').info(HINT)
+        require('acp.message').info(M.HINT)
       end)
     end
   end
@@ -112,11 +112,12 @@ end
 function M.write(chat, args)
   local path = vim.fn.fnamemodify(args.match, ':p')
   if args.event == 'BufWriteCmd' then
+    require('acp.name').written(args.buf)
     write_chat(chat, path)
   elseif args.event == 'FileWriteCmd' then
     write_lines(path, api.nvim_buf_get_lines(args.buf, vim.fn.line("'[") - 1, vim.fn.line("']"), false))
   else
-    require('acp.message').error('a chat is not appended to a file; ' .. HINT)
+    require('acp.message').error('a chat is not appended to a file; ' .. M.HINT)
   end
 end
 
