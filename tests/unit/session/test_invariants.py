@@ -141,7 +141,7 @@ def test_every_stream_keeps_the_models_promises(stream: tuple[str, list[Event]])
         if isinstance(event, TurnEnded) and running:
             assert target.turn is None
             # The list of the stream names a call and a terminal.
-            beside = {"t1", *(c.id for c in target.tool_calls.values() if TerminalRef("x") in c.content)}
+            beside = {"t1", *(target.terminals["x"].calls if "x" in target.terminals else ())}
             for call in target.tool_calls.values():
                 assert call.final or call.open_permissions or (target.background and call.id in beside)
         for call in target.tool_calls.values():
