@@ -30,7 +30,9 @@ class Case:
         version: int,
         rate: float = 0,
         env: Mapping[str, str] | None = None,
+        **more: Any,
     ) -> None:
+        """``more``: of the agent's plan (agent.py)."""
         self.rng = random.Random(seed)
         self.workspace = folder / "home" / "ws"
         self.workspace.mkdir(parents=True)
@@ -40,7 +42,8 @@ class Case:
         self._plan = folder / "plan.json"
         self._facts = {"seed": seed, "version": version, "log": str(folder / "agent.log"), "lasting": True}
         length = {"least": 100, "most": 200} if rate == 0 else {}
-        self.plan(rate=rate, calm=False, acts=ACTS if version == 1 else ACTS[2:], **length)
+        acts = ACTS if version == 1 else ACTS[2:]
+        self.plan(**{"rate": rate, "calm": False, "acts": acts, **length, **more})
         config = {"command": command(self._plan), "protocol": f"acp-v{version}"}
         self.again = partial(open_chat, start_screen, config, cwd=self.workspace, env=env or {})
         """Open a chat in another Neovim."""

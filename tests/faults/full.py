@@ -31,6 +31,19 @@ def limited(size: int = LIMIT) -> Iterator[None]:
 
 
 @contextmanager
+def limited_process(pid: int, size: int) -> Iterator[None]:
+    """The same for a process that runs; the test is skipped where that cannot be done to another one."""
+    if sys.platform != "linux":
+        pytest.skip("no limits of other processes here")
+    _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, most))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+
+
+@contextmanager
 def small_disk(folder: Path, size: int = LIMIT) -> Iterator[Path]:
     """A file system of so many bytes at ``folder``; the test is skipped where none can be mounted."""
     folder.mkdir(parents=True, exist_ok=True)
