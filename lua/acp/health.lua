@@ -19,7 +19,15 @@ local function editor_and_host()
   else
     health.info(('host: %s%s; :AcpChat starts it'):format(host.state, where))
   end
-  if require('acp.environment').outdated() then
+  local own = require('acp.host').environment()
+  if require('acp.config').python() then -- then it is not used
+    own = nil
+  elseif not vim.uv.fs_stat(own .. '/bin/python') then
+    health.info('Python environment: not made yet; :AcpInstall makes it, and the first :AcpChat offers to')
+  else
+    health.info('Python environment: ' .. vim.fn.fnamemodify(own, ':~'))
+  end
+  if own and require('acp.environment').outdated() then
     health.warn('the Python packages are outdated: they were installed for another version of the plugin', {
       ':AcpInstall renews them',
     })
@@ -86,6 +94,8 @@ local function one_agent(name)
   local status = chat and require('acp.status').raw(chat.n)
   if status and status.login then
     health.warn(name .. ': not logged in', { ':AcpLogin ' .. name })
+  elseif require('acp.host').status().state == 'failed' then
+    return -- which is said above, with what helps
   elseif status and status.state == 'failed' then
     health.error(('%s: %s'):format(name, status.error or 'not running'), {
       (':AcpRestart starts it again; :AcpTrace %s shows all it said'):format(name),

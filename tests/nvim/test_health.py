@@ -112,6 +112,34 @@ def test_a_failed_host(start_nvim: StartNvim) -> None:
     assert ":AcpInstall makes the Python environment" in text
 
 
+def test_a_failed_host_is_one_error(start_nvim: StartNvim) -> None:
+    """It is not each chat's failure as well, with another remedy."""
+    nvim = start_nvim(init=INIT + AGENT)
+    nvim.command("AcpChat")
+    nvim.lua("""require('acp.host').status = function()
+      return { state = 'failed', error = 'python3 has no anyio', python = '/usr/bin/python3' }
+    end""")
+    update(nvim, {"state": "failed", "error": "python3 has no anyio"})
+    text = report(nvim)
+    assert text.count("ERROR") == 1
+    assert ":AcpRestart" not in text
+
+
+def test_the_environment_is_named_before_the_first_chat(start_nvim: StartNvim, tmp_path: Path) -> None:
+    nvim = start_nvim(init=INIT, python=None)
+    assert (
+        "Python environment: not made yet; :AcpInstall makes it, and the first :AcpChat offers to"
+        in report(nvim)
+    )
+    python = tmp_path / "bin/python"
+    python.parent.mkdir()
+    python.touch()
+    nvim.lua("local at = ... require('acp.host').environment = function() return at end", str(tmp_path))
+    assert f"Python environment: {tmp_path}" in report(nvim)
+    nvim.lua("vim.g.acp_python = '/usr/bin/python3'")
+    assert "Python environment" not in report(nvim)  # it is not used
+
+
 def test_messages_stand_there_in_full(start_nvim: StartNvim) -> None:
     nvim = start_nvim(init=INIT)
     nvim.lua("require('acp.message').error(('x'):rep(300), { 'detail one' })")
