@@ -112,6 +112,9 @@ end
 
 ---@param args {args: string, bang?: boolean}
 function M.history(args)
+  if args.bang and args.args:find('%S') then
+    return tell(nil, ':AcpHistory! forgets all prompts of this folder, and takes no words')
+  end
   local chat = require('acp.chat').current()
   if not chat then
     return tell(nil, 'there is no chat; :AcpChat opens one')

@@ -353,19 +353,18 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.command(what)
+  if not vim.tbl_contains({ '', 'on', 'off', 'toggle', 'list' }, what) then
+    what = require('acp.message').plain(what)
+    return nil, (":AcpFollow takes on, off, toggle or list, not '%s'"):format(what)
+  end
   local chat = require('acp.chat').current()
   if not chat then
     return nil, 'there is no chat to follow; :AcpChat opens one'
   end
   if what == 'list' then
     return require('acp.follow.trail').list(chat)
-  elseif what == '' or what == 'toggle' then
-    M.set(chat, not M.on(chat))
-  elseif what == 'on' or what == 'off' then
-    M.set(chat, what == 'on')
-  else
-    return nil, (":AcpFollow takes on, off, toggle or list, not '%s'"):format(what)
   end
+  M.set(chat, what == 'on' or (what ~= 'off' and not M.on(chat)))
   return true
 end
 

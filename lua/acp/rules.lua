@@ -177,7 +177,8 @@ function M.run(text)
   local what, number = vim.trim(text):match('^(%l*)%s*(%d*)$')
   local all = rules()
   if what ~= '' and what ~= 'revoke' and what ~= 'restore' or not what then
-    return nil, ':AcpRules [revoke|restore [number]]'
+    local said = require('acp.message').plain(vim.trim(text))
+    return nil, (":AcpRules takes revoke or restore, and a number, not '%s'"):format(said)
   elseif #all == 0 then
     return nil, 'there are no rules: everything is asked; :help acp-rules'
   elseif what == '' then

@@ -143,6 +143,17 @@ def test_without_a_select_of_the_users_the_agents_stand_in_a_float(start_screen:
         ("AcpRestart", "no chat to restart; :AcpChat opens one"),
         ("AcpTrace", "no agent was started yet; :AcpChat starts one"),
         ("AcpTrace nobody", "there is no agent 'nobody'; :AcpTrace <Tab> lists them"),
+        ("AcpQueue foo", ":AcpQueue takes edit, now, earlier, later or drop, and a number, not 'foo'"),
+        ("AcpQueue drop x", ":AcpQueue takes edit, now, earlier, later or drop, and a number, not 'drop x'"),
+        (
+            "AcpQueue drop 1 2",
+            ":AcpQueue takes edit, now, earlier, later or drop, and a number, not 'drop 1 2'",
+        ),
+        ("AcpFollow foo", ":AcpFollow takes on, off, toggle or list, not 'foo'"),
+        ("AcpRules foo", ":AcpRules takes revoke or restore, and a number, not 'foo'"),
+        ("AcpHistory! foo", ":AcpHistory! forgets all prompts of this folder, and takes no words"),
+        ("AcpChat a b", "one agent is enough, not 'a b'; :AcpChat <Tab> lists them"),
+        ("AcpLogin a b", "one agent is enough, not 'a b'; :AcpChat <Tab> lists them"),
     ],
 )
 def test_an_error_is_one_message_with_its_remedy(start_nvim: StartNvim, command: str, said: str) -> None:

@@ -79,7 +79,7 @@ def test_commands_about_rules(start_nvim: StartNvim) -> None:
     nvim.setup({"permission": {"rules": [EDIT]}})
     for command, said in (
         ("AcpRules revoke 2", "there is no rule 2; there are 1"),
-        ("AcpRules forget", ":AcpRules [revoke|restore [number]]"),
+        ("AcpRules forget", ":AcpRules takes revoke or restore, and a number, not 'forget'"),
         ("AcpRules revoke", "revoked: allow edit under *.txt"),
         ("AcpRules restore", "holds again: allow edit under *.txt"),
     ):

@@ -101,6 +101,8 @@ def test_sessions_complete_and_an_unknown_agent_is_named(start_screen: StartScre
     chat.sees("only")
     chat.screen.keys(":AcpTrace nobody<CR>")
     chat.sees("there is no agent 'nobody'")
+    chat.screen.keys(":AcpTrace x nosuch<CR>")
+    chat.sees(f"no message of a session 'nosuch'; there are: {session}")
     chat.screen.clear_messages()
 
 

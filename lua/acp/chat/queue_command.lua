@@ -129,6 +129,13 @@ end
 ---@return boolean|nil
 ---@return string? reason
 function M.run(args)
+  local name, number = vim.trim(args):match('^(%l*)%s*(%d*)$')
+  if not name or (name == '' and number ~= '') or (name ~= '' and not vim.tbl_contains(M.words, name)) then
+    local most, last = vim.list_slice(M.words, 1, #M.words - 1), M.words[#M.words]
+    local takes = ":AcpQueue takes %s or %s, and a number, not '%s'"
+    return nil, takes:format(table.concat(most, ', '), last, require('acp.message').plain(vim.trim(args)))
+  end
+  name, number = name ~= '' and name or nil, number ~= '' and number or nil
   local chat = require('acp.chat').current()
   if not chat then
     return nil, 'there is no chat; :AcpChat opens one'
@@ -137,7 +144,6 @@ function M.run(args)
   if #list == 0 then
     return nil, 'nothing is queued'
   end
-  local name, number = unpack(vim.split(args, '%s+', { trimempty = true }))
   local obstacle = (not number or name == 'edit') and require('acp.cmdwin').obstacle()
   if obstacle then
     return nil, obstacle
@@ -148,24 +154,22 @@ function M.run(args)
     end)
     return true
   end
-  for _, act in ipairs(acts) do
-    if act.name == name then
-      if not number then
-        choose(chat, function(item)
-          act_on(chat, item.id, act)
-        end)
-        return true
-      end
-      local item = list[tonumber(number) or 0]
-      if not item then
-        local which = #list == 1 and 'there is one' or ('there are 1 to %d'):format(#list)
-        return nil, ('no queued prompt %s: %s'):format(number, which)
-      end
+  local act = vim.iter(acts):find(function(each)
+    return each.name == name
+  end) --[[@as acp.QueueAct]]
+  if not number then
+    choose(chat, function(item)
       act_on(chat, item.id, act)
-      return true
-    end
+    end)
+    return true
   end
-  return nil, ("'%s' is nothing to do: %s"):format(name, table.concat(M.words, ', '))
+  local item = list[tonumber(number)]
+  if not item then
+    local which = #list == 1 and 'there is one' or ('there are 1 to %d'):format(#list)
+    return nil, ('no queued prompt %s: %s'):format(number, which)
+  end
+  act_on(chat, item.id, act)
+  return true
 end
 
 return M

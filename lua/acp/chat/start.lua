@@ -7,6 +7,10 @@ local chosen ---@type string? the agent picked in this Neovim
 ---@param name string
 ---@return string
 local function not_found(name)
+  name = require('acp.message').plain(name)
+  if name:find('%s') then
+    return ("one agent is enough, not '%s'; :AcpChat <Tab> lists them"):format(name)
+  end
   return ("there is no agent '%s'; :AcpChat <Tab> lists them, or set agents.%s.command"):format(name, name)
 end
 

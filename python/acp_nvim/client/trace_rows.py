@@ -61,6 +61,8 @@ class Rows:
         self.lines: list[str] = []
         self.behind: list[list[Entry]] = []  # the messages behind each line
         self.sessions: list[str | None] = []  # the session of each line
+        self.known = False  # some message was of ``session``
+        self.others: dict[str, None] = {}  # sessions that were left out, in their order
         self.pairs: dict[int, int] = {}  # the lines of a request and its answer, both ways
         self._secrets = secrets
         self._icons = icons
@@ -110,8 +112,11 @@ class Rows:
         """The line it went to; None: it is of another session."""
         message = read(entry)
         session = source.session_of(entry, message)
-        if self.session is not None and session is not None and not same(session, self.session):
-            return None
+        if self.session is not None and session is not None:
+            if not same(session, self.session):
+                self.others[session] = None
+                return None
+            self.known = True
         self._held += len(entry.raw)
         row, asked_at = self._describe(source, entry, message)
         if (

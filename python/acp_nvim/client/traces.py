@@ -11,6 +11,7 @@ from typing import Any
 import anyio.to_thread
 
 from acp_nvim.editor import Editor
+from acp_nvim.text.sanitise import one_line
 
 from . import payloads
 from .connection import Connection
@@ -23,6 +24,8 @@ from .trace_rows import Icons, Rows, Source
 
 #: Lines that go to Neovim at once; more of them, as the first time, go in several messages.
 MOST_LINES = 2000
+#: Sessions that a message names.
+MOST_NAMES = 5
 NOTHING = "no messages yet"
 
 
@@ -65,6 +68,16 @@ class Traces:
             Rows(_sources(connections), self._secrets, self._icons, request.session or None),
         )
         self._fill(request.buf, self._views[request.buf], whole=True)
+        self._doubt(self._views[request.buf].rows)
+
+    def _doubt(self, rows: Rows) -> None:
+        """Say which sessions there are, if there is nothing of the one that is wanted."""
+        if rows.session is None or rows.known:
+            return
+        known = [self._secrets.mask(one_line(session)) for session in list(rows.others)[-MOST_NAMES:]]
+        others = f"; there are: {', '.join(known)}" if known else "; no session has begun yet"
+        wanted = one_line(rows.session)
+        self._editor.notify("acp.message", "info", f"no message of a session '{wanted}'{others}")
 
     def more(self, request: payloads.OfTrace) -> None:
         """Tell what is new. Nothing is sent if nothing is."""

@@ -193,6 +193,10 @@ def test_two_connections_in_the_order_of_time_and_one_session_of_them() -> None:
     only = Rows([Source(one), Source(two)], secrets, session="b")
     only.update()
     assert only.sessions == ["b", "b"]
+    assert (only.known, list(only.others)) == (True, ["a"])
+    none = Rows([Source(one), Source(two)], secrets, session="c")
+    none.update()
+    assert (none.known, list(none.others)) == (False, ["a", "b"])
 
 
 def test_requests_over_http_and_their_answers() -> None:
