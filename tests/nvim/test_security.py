@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,9 @@ from tests.nvim.cases.kit import END, PASSIVE, Stage, ask, diff, update
 from tests.nvim.content_kit import image
 from tests.nvim.poison.looking import settings
 from tests.nvim.sessions_kit import ALL
-from tests.plugin import Screen, StartScreen, eventually
+from tests.plugin import ROOT, Screen, StartScreen, eventually
 
+HELP = ROOT / "doc/acp.txt"
 CAUGHT = "caught"
 PYTHON = f"import pathlib; pathlib.Path(__file__).with_name('{CAUGHT}').touch()"
 FOLDER = "debug.getinfo(1, 'S').source:sub(2):gsub('[^/]*$', '')"
@@ -171,6 +173,11 @@ def test_what_is_kept_is_the_users_alone_and_lies_in_its_own_folders(
     kept = own_files(screen)
     names = {path.name.split("-")[0] for path in kept if path.is_file()}
     assert {"sessions.json", "draft"} <= names, names
+    # What to take away with the plugin is told in full (:help acp-uninstall).
+    told = re.findall(r"^\tstdpath\('(\w+)'\)/acp\.nvim\t", HELP.read_text(), re.MULTILINE)
+    assert told == ["data", "state", "cache"]
+    folders = [screen.home / f"{name}_home/nvim/acp.nvim" for name in told]
+    assert [path for path in kept if path.is_file() and not any(f in path.parents for f in folders)] == []
     wrong = {
         str(path.relative_to(screen.home)): oct(mode)
         for path in kept
