@@ -123,6 +123,7 @@ class Permission:
     state: PermissionState = "open"
     answer: str | None = None  # the option's id; None when open, cancelled or withdrawn
     by: str | None = None  # user, rule, cancel, agent, close
+    shown: tuple[Diff, ...] = ()  # the changes it is about, of its tool call as it was when it was asked
     rule: str | None = None  # the user's rule that has answered, in words
     opened: float = 0.0
     closed: float | None = None

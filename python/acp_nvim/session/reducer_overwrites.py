@@ -17,6 +17,8 @@ def found(step: Step, event: OverwriteFound) -> None:
         return
     call.content = [_against(item, event) if isinstance(item, Diff) else item for item in call.content]
     call.proposed = [_against(item, event) for item in call.proposed]
+    for permission in call.open_permissions:
+        permission.shown = tuple(_against(item, event) for item in permission.shown)
     step.touch(call)
 
 

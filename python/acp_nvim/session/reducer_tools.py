@@ -73,6 +73,7 @@ def opened(step: Step, event: PermissionOpened) -> None:
         call.title = permission.title  # what is asked never changes a call of the agent's (V2-117)
     call.permissions.append(permission)
     call.proposed = [item for item in call.content if isinstance(item, Diff)] or call.proposed
+    permission.shown = tuple(call.proposed)
     if call.local in ("rejected", "cancelled") and call.status not in FINAL_STATUS:
         call.local = "none"  # it is asked again
     call.unanswered = False

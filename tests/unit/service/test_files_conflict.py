@@ -10,6 +10,7 @@ from tests.unit.service.helpers import OPTIONS, Place
 from acp_nvim.session.asked import Permission
 from acp_nvim.session.content import Change, Diff
 from acp_nvim.session.entities import ToolCall
+from acp_nvim.session.events import PermissionClosed, PermissionOpened, ToolPatch
 from acp_nvim.session.ports import RequestError
 
 pytestmark = pytest.mark.anyio
@@ -187,13 +188,42 @@ async def test_a_diff_the_user_has_approved_does_not_ask(
     path = str(place.ws / "a")
     place.editor.type(path, "mine")
     place.answer = 1
-    diff = Diff((Change("modify", path),), old, "theirs")
-    place.session.tool_calls["t1"] = ToolCall("t1", kind="edit", content=[diff])
-    place.session.permissions["p"] = Permission(
-        "p", list(OPTIONS), tool_call_id="t1", state="answered", answer=kind
-    )
+    agent_asks(place, Diff((Change("modify", path),), old, "theirs"), kind)
     await place.write("ws/a", "theirs")
     assert len(place.asked) == asks
+
+
+async def test_a_diff_that_came_after_the_answer_is_not_approved(place: Place) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "mine")
+    place.answer = 1
+    shown, other = (Diff((Change("modify", path),), "mine", text) for text in ("shown", "theirs"))
+    agent_asks(place, shown, "ok")
+    place.room.store.apply(place.session, ToolPatch("t1", content=(other,)))
+    await place.write("ws/a", "theirs")
+    assert len(place.asked) == 1
+
+
+async def test_the_answer_to_one_question_about_a_call_is_not_that_to_another(place: Place) -> None:
+    path = str(place.ws / "a")
+    place.editor.type(path, "mine")
+    place.answer = 1
+    for text, answer in (("first", "ok"), ("theirs", "no")):
+        agent_asks(place, Diff((Change("modify", path),), "mine", text), answer)
+    await place.write("ws/a", "theirs")
+    assert len(place.asked) == 1
+    place.editor.type(path, "mine")
+    place.room.store.apply(place.session, ToolPatch("t1", content=()))  # what was shown then still counts
+    await place.write("ws/a", "first")
+    assert len(place.asked) == 1
+
+
+def agent_asks(place: Place, diff: Diff, answer: str) -> None:
+    """A question of the agent about a change, and the user's answer."""
+    permission = Permission(f"p {diff.new_text}", list(OPTIONS), tool_call_id="t1")
+    place.room.store.apply(place.session, ToolPatch("t1", kind="edit", content=(diff,)))
+    place.room.store.apply(place.session, PermissionOpened(permission))
+    place.room.store.apply(place.session, PermissionClosed(permission.id, "selected", answer, "user"))
 
 
 async def test_outside_with_unsaved_edits_is_one_question(place: Place) -> None:
