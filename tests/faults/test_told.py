@@ -8,9 +8,13 @@ import anyio
 import pytest
 from tests.faults.world import world
 
+from acp_nvim.client import chat as chats
+from acp_nvim.client.chat import Chat
+from acp_nvim.client.opening import open_session
 from acp_nvim.session.content import Change, Diff
 from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import Event, FileWritten, TurnEnded, TurnStarted
+from acp_nvim.session.ports import Agent
 
 pytestmark = pytest.mark.anyio
 
@@ -81,5 +85,75 @@ async def test_a_loss_is_told_once_when_a_prompt_goes_out_at_that_moment(
         await made.until(lambda: made.lua.status.get("state") == "idle", "it is back")
         assert running == [True]
         assert made.lua.text.count("ended by SIGKILL") == 1
+        await made.close()
+    assert not made.extra
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_restart_at_the_moment_at_which_a_start_is_over(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt waits for the agent that comes; it does not go to the one that is gone."""
+    begun, go_on = [anyio.Event(), anyio.Event()], [anyio.Event(), anyio.Event()]
+    count = 0
+
+    async def slowly(chat: Chat, agent: Agent) -> str:
+        nonlocal count
+        how = await open_session(chat, agent)
+        if count < 2:
+            count += 1
+            begun[count - 1].set()
+            await go_on[count - 1].wait()
+        return how
+
+    async with world(tmp_path, 1, version) as made:
+        made.plan(rate=0, calm=True)
+        made.open()
+        await made.until(lambda: made.lua.status.get("state") == "idle", "a session")
+        (connection,) = made.app._registry.connections.values()
+        monkeypatch.setattr(chats, "open_session", slowly)
+        made.restart()
+        await begun[0].wait()
+        made.restart()
+        await made.until(lambda: connection.state == "lost", "the second restart")
+        go_on[0].set()
+        await begun[1].wait()
+        text = made.send()
+        await anyio.wait_all_tasks_blocked()
+        go_on[1].set()
+        await made.until(lambda: f"calm: {text}" in made.lua.text, "an answer")
+        await made.until(lambda: made.lua.status.get("state") == "idle", "it is well")
+        await made.close()
+    assert not made.extra
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_agent_that_ends_at_the_moment_at_which_a_start_is_over(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told, and not that the agent is ready."""
+    begun, go_on = anyio.Event(), anyio.Event()
+
+    async def slowly(chat: Chat, agent: Agent) -> str:
+        how = await open_session(chat, agent)
+        begun.set()
+        await go_on.wait()
+        return how
+
+    async with world(tmp_path, 1, version) as made:
+        made.plan(rate=0, calm=True)
+        monkeypatch.setattr(chats, "open_session", slowly)
+        made.open()
+        await begun.wait()
+        (connection,) = made.app._registry.connections.values()
+        made.kill()
+        await made.until(lambda: connection.state == "lost", "the loss")
+        go_on.set()
+        await made.until(lambda: made.lua.status.get("state") == "failed", "the chat knows it")
+        await made.until(lambda: made.lua.text.count("ended by SIGKILL") == 1, "it is told")
+        made.restart()
+        await made.until(lambda: made.lua.status.get("state") == "idle", "it is back")
+        text = made.send()
+        await made.until(lambda: f"calm: {text}" in made.lua.text, "an answer")
         await made.close()
     assert not made.extra

@@ -117,6 +117,7 @@ class Chat:
         attempt, failure = -1, None
         while attempt != self.connection.restarts and not self.closed:
             attempt = self.connection.restarts
+            self.agent = self.failure = None  # those of the attempt before: nothing goes out meanwhile
             self.tell.head("starting")
             self.queue.show()
             async with anyio.create_task_group() as group:
@@ -132,6 +133,11 @@ class Chat:
         self._answered.set()
         if failure is not None:
             self.fail(failure)
+            return
+        if self.agent is None or self.agent is not self.connection.agent_now:  # it has just ended
+            name = self.session.agent
+            ended = Failure(f"{name} has ended", kind="transport", remedy=":AcpRestart")
+            await self.lost(self.connection.failure or ended)
             return
         self.wants_login = False
         self.tell.head("ready")
