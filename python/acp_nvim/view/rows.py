@@ -18,7 +18,7 @@ from .content import block_line, hidden, raw_line
 from .look import Look, counts_segments, plural
 from .proposal import files
 from .questions import describe
-from .terminals import ending_of, put_output, put_terminals, put_unknown
+from .terminals import ending_of, put_command, put_output, put_terminals, put_unknown
 
 #: Cells of a target that is no path; fewer where the body shows it in full.
 TARGET_CELLS = 60
@@ -172,6 +172,13 @@ def _ending(call: ToolCall) -> str:
     return f"stopped, {ending_of(last)}" if last.stopped and last.exit.signal else ending_of(last)
 
 
+def _command(call: ToolCall) -> str:
+    """What is run, as far as anybody said."""
+    title = call.title.replace("`", "").strip()
+    run = next((each.command for each in call.terminals if each.command), "")
+    return facts.command(call)[0] or title or run or call.name or ""
+
+
 def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[str, str]:
     """What the row is about, and its group. A path is the best target, but not for what runs or searches."""
     cut = look.icons.cut
@@ -181,8 +188,7 @@ def _target(call: ToolCall, verb: str, state: facts.State, look: Look) -> tuple[
     if facts.login_of(call) is not None and title == call.permissions[-1].title:
         return look.agent, ""
     if verb == "run":
-        run = next((each.command for each in call.terminals if each.command), "")
-        return one_line(facts.command(call)[0] or title or run or call.name or "", cells, cut), "AcpCommand"
+        return one_line(_command(call), cells, cut), "AcpCommand"
     if verb in ("search", "fetch"):
         keys = ("pattern", "query") if verb == "search" else ("url",)
         said = next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key].strip()), title)
@@ -222,7 +228,11 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
         body = Lines()
         if call.side == "client":
             return
+    target, _ = _target(call, verb, state, look)
     if state == "rejected":
+        if verb == "run":
+            put_command(body, _command(call), target, look)
+            drawn.put_body(body, "output", look.icons)
         return
     changes = facts.diffs(call)
     if changes:
@@ -230,7 +240,6 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
         drawn.put_body(body, "diff", look.icons)
         body = Lines()
     if call.terminals and (facts.runs(call) or state == "failed"):
-        target, _ = _target(call, verb, state, look)
         runs = state == "running" or any(
             each.exit is None and each.owner == "client" for each in call.terminals
         )
@@ -241,6 +250,7 @@ def _draw_body(drawn: Drawn, call: ToolCall, look: Look, number: int) -> None:
         if not any(each.output.total for each in call.terminals):
             put_output(body, facts.output(call), DONE_LINES, look)
     elif verb == "run" and state != "pending":
+        put_command(body, _command(call), target, look)
         put_output(body, facts.output(call), LIVE_LINES if state == "running" else DONE_LINES, look)
     elif state == "failed":
         put_output(body, facts.output(call), ERROR_LINES, look)

@@ -63,7 +63,7 @@ def put_terminals(
     places = []
     for terminal in call.terminals:
         first = len(body.lines)
-        _put_command(body, terminal.command or said or "", target, look)
+        put_command(body, terminal.command or said or "", target, look)
         if terminal.cwd is not None and terminal.cwd != look.session.cwd:
             body.put(("in ", "AcpNote"), (look.folder(terminal.cwd), "AcpPath"))
         put_output(body, text_of(terminal, LINE_BYTES * last), last, look)
@@ -120,7 +120,8 @@ def script(command: str) -> str:
     return command
 
 
-def _put_command(body: Lines, command: str, target: str, look: Look) -> None:
+def put_command(body: Lines, command: str, target: str, look: Look) -> None:
+    """Add the whole command if ``target``, which the row says of it, is not all of it."""
     command = script(command)
     if not command.strip() or one_line(command) == target:
         return

@@ -195,6 +195,45 @@ def test_where_agents_put_output(fields: dict[str, Any]) -> None:
     assert chat.lines() == ["✓ run    make", "  │ out"]
 
 
+LONG = "python -m pytest -q -n 4 tests/unit tests/nvim --timeout 60 -k 'not slow'"
+CUT = "python -m pytest -q -n 4 tests/unit tests/nvim --timeout …"
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"raw_input": {"command": LONG}, "status": "completed"}, [f"✓ run    {CUT}", f"  │ {LONG}"]),
+        (
+            {"title": f"`{LONG}`", "status": "failed", "raw_output": "bad\n"},
+            [f"✗ run    {CUT}  failed", f"  │ {LONG}", "  │ bad"],
+        ),
+        (
+            {"raw_input": {"command": LONG}, "status": "in_progress", "raw_output": "so far\n"},
+            [f"● run    {CUT}", f"  │ {LONG}", "  │ so far"],
+        ),
+        ({"raw_input": {"command": "make all"}, "status": "completed"}, ["✓ run    make all"]),
+    ],
+)
+def test_a_command_that_does_not_fit_its_row_stands_below_it(
+    fields: dict[str, Any], shown: list[str]
+) -> None:
+    chat = Chat()
+    chat.tool("x", fields.pop("title", "Shell"), "execute", **fields)
+    assert chat.lines() == shown
+
+
+def test_a_command_that_was_rejected_can_be_read_in_full() -> None:
+    chat = Chat()
+    chat.prompt("go")
+    chat.tool("x", "Shell", "execute", raw_input={"command": LONG})
+    chat.ask("x")
+    chat.answer("q1", "reject")
+    chat.patch("x", status="failed")
+    shown = chat.lines()
+    at_row = shown.index(f"⊘ run    {CUT}  rejected by you")
+    assert shown[at_row + 1] == f"  │ {LONG}"
+
+
 def test_hunks_are_capped() -> None:
     """C36: the row appears at once, with counts, and a way to see all."""
     chat = Chat()

@@ -159,5 +159,5 @@ def test_waiting_questions() -> None:
     chat.patch("x", status="completed")
     assert (
         chat.screen()[0]
-        == f"✓ run    {'npm install left-pad@1.3.0 --save-exact'} \\ && rm -rf …  always allowed"
+        == f"✓ run    {'npm install left-pad@1.3.0 --save-exact'} \\ && rm -rf …  always allowed ▸"
     )
