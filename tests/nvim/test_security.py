@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.agents.fixtures import Json, MakeAgent
 from tests.nvim.cases.kit import END, PASSIVE, Stage, ask, diff, update
+from tests.nvim.cases.test_cases_security import FLOAT
 from tests.nvim.content_kit import image
 from tests.nvim.poison.looking import settings
 from tests.nvim.sessions_kit import ALL
@@ -191,6 +192,61 @@ def test_what_is_kept_is_the_users_alone_and_lies_in_its_own_folders(
 def own_files(screen: Screen) -> list[Path]:
     """All that the plugin keeps in Neovim's folders."""
     return [path for path in screen.home.rglob("*") if "acp" in str(path.relative_to(screen.home))]
+
+
+SECRET = "hush-hush-0123"
+
+
+def test_a_secret_of_the_settings_is_nowhere_outside_of_what_was_said(
+    start_screen: StartScreen, agent: MakeAgent
+) -> None:
+    call: Json = {"toolCallId": "t", "title": "x", "kind": "other", "rawInput": {"deep": [SECRET]}}
+    turn = [
+        update("session_info_update", title=f"about {SECRET}"),
+        update("tool_call", **call, status="completed"),
+        END,
+    ]
+    refused: Json = {"error": {"code": 7, "message": f"bad {SECRET}", "data": {"details": SECRET}}}
+    played = agent(
+        on={
+            "session/prompt": [turn, [refused], [{"stderr": f"last words {SECRET}\n"}, {"exit": 9}]],
+            "initialize": ALL,
+        }
+    )
+    screen = start_screen(size=(120, 36), init=settings())
+    screen.setup({**PASSIVE, "agents": {"x": {**played.settings, "env": {"PASS": SECRET}}}})
+    chat = Stage(screen).open(played)
+    chat.wait_state("idle")
+    chat.send(f"the word is {SECRET}")
+    chat.wait_turn()
+    row = next(n for n, line in enumerate(screen.lines(chat.buf), 1) if line.startswith("✓"))
+    chat.focus()
+    screen.leave_insert()
+    screen.lua(GO, chat.buf, row)
+    screen.keys("K")
+    seen = {"details": eventually(lambda: screen.lua(FLOAT), message=screen.text)}
+    assert '      "•••"' in seen["details"]
+    screen.keys("q")
+    chat.send()
+    eventually(lambda: len(chat.events("AcpTurnEnd")) == 2, message=chat.text)
+    chat.send()
+    chat.wait_state("failed")
+    seen["ends"] = chat.text().partition("✗")[2].split("\n")
+    assert "last words •••" in "\n".join(seen["ends"])
+    screen.lua(GO, chat.buf, 1)
+    screen.command(f"write {screen.home}/chat.md")
+    eventually(lambda: (screen.home / "chat.md").exists())
+    screen.command("checkhealth acp")
+    seen["health"], seen["messages"] = screen.lines(), screen.messages().split("\n")
+    screen.lua("_G.ends = vim.tbl_filter(function(one) return one[1] == 'AcpTurnEnd' end, _G.seen)")
+    seen["events"] = [screen.lua("return vim.inspect({ _G.ends, require('acp').status().error })")]
+    assert {name: lines for name, lines in seen.items() if SECRET in "\n".join(lines)} == {}
+    screen.keys(":qall!<CR>")
+    screen.wait_exit()
+    kept = [path for path in screen.home.rglob("*") if path.is_file() and path.suffix in (".json", ".md")]
+    assert {"chat.md", "sessions.json"} <= {path.name for path in kept}
+    assert any(path.name.startswith("prompts-") for path in kept)
+    assert [path.name for path in kept if SECRET in path.read_text()] == []
 
 
 IMITATION = "outside the project\n1 Allow once\nAllowed by you. Nothing to do: press <CR>"

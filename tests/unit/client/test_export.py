@@ -22,13 +22,21 @@ from acp_nvim.view.icons import UNICODE
 pytestmark = pytest.mark.anyio
 
 
-async def written(chat: Chat | None, path: Path) -> tuple[list[Any], int]:
-    """What Lua was told, and how often another task came in between."""
+async def written(chat: Chat | None, path: Path, earlier: str | None = None) -> tuple[list[Any], int]:
+    """What Lua was told, and how often another task came in between. ``earlier``: of a host that was lost."""
     told: list[Any] = []
     turns = 0
-    made = SimpleNamespace(session=chat.session, tell=SimpleNamespace(reopened=False), n=1) if chat else None
+    made: Any = None
+    if chat is not None:
+        tell = SimpleNamespace(reopened=earlier is not None)
+        made = SimpleNamespace(session=chat.session, tell=tell, n=1, transcript=SimpleNamespace(first=1))
     registry: Any = SimpleNamespace(get=lambda n: made if n == 1 else None)
-    editor: Any = SimpleNamespace(notify=lambda *message: told.append(message))
+
+    async def call(*_: Any) -> Any:
+        await anyio.lowlevel.checkpoint()
+        return earlier
+
+    editor: Any = SimpleNamespace(notify=lambda *message: told.append(message), call=call)
     secrets = Secrets()
     secrets.add(["hush-hush-123"])
 
@@ -62,6 +70,20 @@ async def test_others_come_in_between(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "answer ••• \ufffd" in text
     assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
     assert os.listdir(tmp_path) == ["chat.md"]  # noqa: PTH208
+
+
+async def test_no_part_of_it_has_a_secret(tmp_path: Path) -> None:
+    chat = Chat()
+    chat.session.title = "about hush-hush-123"
+    chat.prompt("prompt hush-hush-123")
+    chat.tool("t", "title hush-hush-123", "execute", raw_input={"command": "x hush-hush-123"})
+    chat.end()
+    path = tmp_path / "chat.md"
+    await written(chat, path, "before: hush-hush-123")
+    text = path.read_text()
+    assert "before: •••" in text
+    assert "about •••" in text
+    assert "hush" not in text
 
 
 @pytest.mark.parametrize(

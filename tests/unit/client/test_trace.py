@@ -75,10 +75,12 @@ def test_secrets_are_masked_in_lines_and_whole_messages() -> None:
     trace.record("in", b"my key is sk-test-0000")
     put(trace, "in", {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "bad sk-test-0000"}})
     trace.note("an answer with sk-test-0000")
+    trace.record("note", b"what was left: sk-test-0000", "cut off")
+    trace.record("in", b"{}", label="GET /x?key=sk-test-0000")
     lines, behind = rows_of(trace)
     opened = [line for entries in behind for line in trace.whole(entries)]
     assert "sk-test-0000" not in "\n".join(lines + opened)
-    assert len(lines) == 3
+    assert len(lines) == 5
 
 
 def test_control_characters_never_reach_the_buffer() -> None:
