@@ -7,10 +7,9 @@ replaces it. Each adapter applies its protocol's null rule before it emits (v1: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from .agent import AgentInfo
 from .asked import Permission
@@ -21,8 +20,7 @@ from .options import Command, Option
 from .terminals import Exit, Owner
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOpened:
+class SessionOpened(Struct, frozen=True):
     """The agent has created, loaded or resumed the session. ``roots`` empty: they stay as they are.
 
     ``waits``: its last turn was left with questions; a prompt without blocks goes on with it.
@@ -34,18 +32,15 @@ class SessionOpened:
     waits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayStarted:
+class ReplayStarted(Struct, frozen=True):
     """The agent begins to repeat an old session: what comes is no news."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayEnded:
+class ReplayEnded(Struct, frozen=True):
     """What comes from now on is new."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageAppend:
+class MessageAppend(Struct, frozen=True):
     """Append a block to a message. ``id`` None: the reducer infers the boundary (V1-90, V1-91).
 
     ``meta`` is added to what the message has; the newest value of a key counts (V1-209).
@@ -58,8 +53,7 @@ class MessageAppend:
     meta: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageSet:
+class MessageSet(Struct, frozen=True):
     """Replace a message's blocks (UNSET leaves, None empties); creates it when unknown. v2 and AAP."""
 
     role: Role
@@ -69,8 +63,7 @@ class MessageSet:
     origin: Origin = "live"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPatch:
+class ToolPatch(Struct, frozen=True):
     """Create or patch a tool call. ``content`` and ``locations`` replace the whole list."""
 
     id: str
@@ -86,8 +79,7 @@ class ToolPatch:
     meta: dict[str, Any] | UnsetType | None = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class OverwriteFound:
+class OverwriteFound(Struct, frozen=True):
     """A tool call writes ``path`` anew, and there is a file; ``old_text`` None: it cannot be shown (C19)."""
 
     id: str
@@ -96,24 +88,21 @@ class OverwriteFound:
     replaces: Literal["file", "edits"] = "file"
 
 
-@dataclass(frozen=True, slots=True)
-class FileWritten:
+class FileWritten(Struct, frozen=True):
     """A file was written for the agent; ``names``: what the agent may call it. Told when the turn ends."""
 
     diff: Diff
     names: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAppend:
+class ToolAppend(Struct, frozen=True):
     """Append one content item to a tool call (v2)."""
 
     id: str
     content: ToolContent
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalPatch:
+class TerminalPatch(Struct, frozen=True):
     """Create or patch a terminal. ``call``: a tool call whose content need not name it, and shows it.
 
     ``stopped``: the agent has asked for its end. ``owner`` counts when it is created. ``size``: columns and
@@ -133,46 +122,40 @@ class TerminalPatch:
     meta: dict[str, Any] | UnsetType | None = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalSet:
+class TerminalSet(Struct, frozen=True):
     """What a terminal shows, from its beginning (v2)."""
 
     id: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalBytes:
+class TerminalBytes(Struct, frozen=True):
     """What a command wrote, after what it wrote before."""
 
     id: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSet:
+class PlanSet(Struct, frozen=True):
     """A plan is shown, instead of the one with its id."""
 
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRemoved:
+class PlanRemoved(Struct, frozen=True):
     """A plan is not valid any more."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class StateSet:
+class StateSet(Struct, frozen=True):
     """The session's state; ``background``: what the agent does beside a turn (v2), unset: as before."""
 
     state: SessionState
     background: list[Any] | UnsetType | None = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True):
     """The user's prompt goes out (or, without blocks, the agent works by itself, v2).
 
     ``sent``: what the agent gets, where that is not what is shown: it may send it back as an echo.
@@ -182,28 +165,24 @@ class TurnStarted:
     sent: Sequence[Block] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TurnSteered:
+class TurnSteered(Struct, frozen=True):
     """The agent has taken one more prompt of the user into the turn that runs. ``sent`` as in TurnStarted."""
 
     prompt: Sequence[Block]
     sent: Sequence[Block] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TurnAccepted:
+class TurnAccepted(Struct, frozen=True):
     """The agent has taken the prompt. ``message_id``: the id it gave the user's message (v2)."""
 
     message_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCancelling:
+class TurnCancelling(Struct, frozen=True):
     """The user cancelled: unfinished rows are marked at once, questions are answered by the service."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """The turn is over. ``stop`` None: the agent gave no reason. ``error`` for stop ``error``/``lost``."""
 
     stop: str | None
@@ -211,38 +190,33 @@ class TurnEnded:
     confirmed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class OptionsSet:
+class OptionsSet(Struct, frozen=True):
     """All options of the session; others it had are gone."""
 
     options: Sequence[Option]
 
 
-@dataclass(frozen=True, slots=True)
-class OptionValue:
+class OptionValue(Struct, frozen=True):
     """One option has a new value (v1 ``current_mode_update``)."""
 
     category: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandsSet:
+class CommandsSet(Struct, frozen=True):
     """All commands of the agent; others it had are gone."""
 
     commands: Sequence[Command]
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSet:
+class UsageSet(Struct, frozen=True):
     """``keep_cost``: a usage without cost keeps the last one (V1-158)."""
 
     usage: Usage
     keep_cost: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class InfoPatch:
+class InfoPatch(Struct, frozen=True):
     """What the agent says of the session; unset: as before, None: there is none."""
 
     title: str | UnsetType | None = UNSET
@@ -250,15 +224,13 @@ class InfoPatch:
     meta: dict[str, Any] | UnsetType | None = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class NoteShown:
+class NoteShown(Struct, frozen=True):
     """A line in the timeline: a notice of the agent, or an error of ours."""
 
     note: Note
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionPatch:
+class CompactionPatch(Struct, frozen=True):
     """What changed of a compaction; one with a new id begins. Unset: as before."""
 
     id: str
@@ -268,23 +240,20 @@ class CompactionPatch:
     meta: dict[str, Any] | UnsetType | None = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionAppend:
+class CompactionAppend(Struct, frozen=True):
     """A compaction's summary goes on."""
 
     id: str
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionOpened:
+class PermissionOpened(Struct, frozen=True):
     """A question was put. Its tool call exists already, or is created by this event."""
 
     permission: Permission
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionClosed:
+class PermissionClosed(Struct, frozen=True):
     """A question has its answer. ``option`` None: cancelled or withdrawn, by ``outcome``.
 
     ``content``: what was filled in, without what looks secret.
@@ -297,15 +266,13 @@ class PermissionClosed:
     content: Content | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ElicitationFinished:
+class ElicitationFinished(Struct, frozen=True):
     """The agent says that the user is done with a page they were sent to."""
 
     elicitation: Elicitation
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Something this version does not know; it is in the trace."""
 
     what: str
