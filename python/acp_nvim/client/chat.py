@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.session.entities import Failure, Session
 from acp_nvim.session.events import StateSet
@@ -162,7 +163,7 @@ class Chat:
                 return forget(self, self.old, failure)
             if failure.ends_all or self.connection.state != "ready":
                 return failure
-            return replace(
+            return structs.replace(
                 failure,
                 kind="generic" if failure.kind == "cancelled" else failure.kind,
                 data=None if failure.kind == "not_found" else failure.data,  # no more than the id

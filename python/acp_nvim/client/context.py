@@ -6,7 +6,7 @@ import base64
 import os
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +261,7 @@ def _of_word(seen: Seen, typed: str, info: AgentInfo) -> Along:
 
 def _unnamed(along: Along) -> Along:
     """Without the user's own name for it, so that the file's is shown."""
-    shown = replace(along.shown, name=None)
+    shown = msgspec.structs.replace(along.shown, name=None)
     return Along(shown if along.sent is along.shown else along.sent, shown)
 
 

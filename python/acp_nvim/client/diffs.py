@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.editor import Editor
 from acp_nvim.service.roots import real_path
@@ -103,7 +104,7 @@ def _of_file(each: Diff, path: str, call: ToolCall) -> Diff:
     changes = tuple(change for change in each.changes if change.path == path)
     if call.kind == "delete" and not each.new_text and not each.patch:
         changes = (Change("delete", path),)
-    return replace(each, changes=changes)
+    return structs.replace(each, changes=changes)
 
 
 def _conflict(call: ToolCall) -> PathSubject | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.process.environment import clean_environment
 from acp_nvim.process.spawn import AgentProcess, LaunchError
@@ -186,7 +186,7 @@ class LocalAgent:
             if error.failure.kind in ("transport", "cancelled"):
                 self._refused = error.failure  # it knows better than the reader how it ended
             else:
-                self._refused = replace(
+                self._refused = structs.replace(
                     error.failure,
                     message=f"{self._agent} cannot be used: {error.failure.message}",
                     remedy=error.failure.remedy or ":AcpRestart tries again; :AcpTrace has the full answer",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
+from msgspec import structs
 
 from acp_nvim import __version__
 from acp_nvim.session.entities import Failure
@@ -124,7 +124,7 @@ class RemoteAgent:
                 failure = error.failure
                 message = f"{self._agent} cannot be used: {failure.message}"
                 remedy = _with_restart(failure.remedy)
-                raise AgentError(replace(failure, message=message, remedy=remedy)) from error
+                raise AgentError(structs.replace(failure, message=message, remedy=remedy)) from error
             self._adapter = adapter
             ready(adapter, info)
             await anyio.sleep_forever()

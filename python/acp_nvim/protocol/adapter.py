@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.session.agent import AgentInfo
 from acp_nvim.session.entities import Failure, Session
@@ -128,11 +129,11 @@ class Adapter(Generic[L]):
         """An agent that wants a login we cannot do is not sent to :AcpLogin (V1-36)."""
         failure = failure_of(error, method)
         mask = self._parts.mask
-        failure = replace(failure, message=mask(failure.message), data=mask(failure.data))
+        failure = structs.replace(failure, message=mask(failure.message), data=mask(failure.data))
         methods = self.info.auth_methods if self.info is not None else ()
         if failure.kind != "auth" or any(each.usable for each in methods):
             return failure
-        return replace(failure, remedy=self._parts.login)
+        return structs.replace(failure, remedy=self._parts.login)
 
     async def why_lost(self, error: ConnectionLostError) -> Failure:
         """What to tell of the end of the connection."""

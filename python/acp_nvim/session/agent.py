@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class AuthVariable:
+
+class AuthVariable(Struct, frozen=True):
     """A variable of the environment in which an agent finds its credentials."""
 
     name: str
@@ -16,8 +16,7 @@ class AuthVariable:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AuthMethod:
+class AuthMethod(Struct, frozen=True):
     """A way to log in. ``args`` and ``env``: of a terminal method; ``variables`` and ``link`` of env_var."""
 
     id: str
@@ -44,8 +43,7 @@ def each_once(methods: Iterable[AuthMethod]) -> tuple[AuthMethod, ...]:
     return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class AgentInfo:
+class AgentInfo(Struct, frozen=True):
     """What the agent said of itself while connecting. ``protocol``: acp-v1, acp-v2 or aap.
 
     ``speaks``: that for people. ``states``: it tells the state of its sessions, else that follows from
@@ -81,8 +79,7 @@ class AgentInfo:
     raw: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Struct, frozen=True):
     """A session an agent says it knows: its own id and title, an absolute folder, the time as it sent it."""
 
     id: str
@@ -92,8 +89,7 @@ class SessionInfo:
     directories: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionList:
+class SessionList(Struct, frozen=True):
     """``cut``: why there are more than these; None: these are all."""
 
     sessions: tuple[SessionInfo, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from .content import Diff
 from .elicitation import Elicitation
@@ -11,8 +12,7 @@ from .elicitation import Elicitation
 PermissionState: TypeAlias = Literal["open", "answered", "withdrawn"]
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionOption:
+class PermissionOption(Struct, frozen=True):
     """``kind``: allow_once, allow_always, reject_once, reject_always, or other; ``kind_raw`` as sent."""
 
     id: str
@@ -21,15 +21,13 @@ class PermissionOption:
     kind_raw: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSubject:
+class ToolSubject(Struct, frozen=True):
     """The question is about a tool call."""
 
     tool_call_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandSubject:
+class CommandSubject(Struct, frozen=True):
     """The question is about running a command. Both in full; ``cwd`` None = not said.
 
     Of a question of ours: ``real_cwd`` is the folder without links, ``why`` is outside (the folder) or other,
@@ -43,8 +41,7 @@ class CommandSubject:
     env: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PathSubject:
+class PathSubject(Struct, frozen=True):
     """Our question: the agent wants to touch a file that needs the user's word.
 
     ``op``: read or write; ``why``: outside, protected, secret (by its name), ignored (by git), modified
@@ -67,8 +64,7 @@ class PathSubject:
         return self.disk is not None and self.diff is not None and self.disk == self.diff.new_text
 
 
-@dataclass(frozen=True, slots=True)
-class LoginWay:
+class LoginWay(Struct, frozen=True):
     """One of the ways to log in. ``how``: what choosing it does, or why it is not ``usable``."""
 
     name: str
@@ -77,8 +73,7 @@ class LoginWay:
     usable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class LoginSubject:
+class LoginSubject(Struct, frozen=True):
     """Our question: how to log in to the agent, or (``op`` logout) whether to log out.
 
     ``said``: the agent's words. ``failed``: why the last attempt failed. The usable ``ways`` are the first
@@ -91,8 +86,7 @@ class LoginSubject:
     failed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownSubject:
+class UnknownSubject(Struct, frozen=True):
     """The question is about something this version does not know; kept and shown generically."""
 
     kind: str
@@ -107,8 +101,7 @@ Subject: TypeAlias = (
 )
 
 
-@dataclass(slots=True)
-class Permission:
+class Permission(Struct):
     """A question to the user, the agent's or ours. Answered once, in whatever way."""
 
     id: str  # ours, unique in this host

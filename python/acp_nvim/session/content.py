@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 
 class Text:
@@ -41,8 +42,7 @@ class Text:
         return f"Text({str(self)!r})"
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """A content block. ``type`` is text, image, audio, link, resource or unknown.
 
     ``text`` holds the text of a text block or of an embedded text resource; ``data`` is base64;
@@ -67,8 +67,7 @@ class Block:
         return cls("text", text=Text(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A place in a file: an absolute path; ``line`` counts from 1, None = no line."""
 
     path: str
@@ -76,8 +75,7 @@ class Location:
     end_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One file of a diff. ``op`` is add, delete, modify, move or copy (or the agent's own word)."""
 
     op: str
@@ -87,8 +85,7 @@ class Change:
     mime: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """A proposed or finished change. v1 gives both texts (whole file or fragment), v2 a patch.
 
     ``replaces``: what it overwrites without a word of the agent: a file, or the user's unsaved edits of one.
@@ -110,15 +107,13 @@ class Diff:
         return self.changes[0].path if self.changes[0].op in ("add", "modify") else None
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalRef:
+class TerminalRef(Struct, frozen=True):
     """The place of a terminal in a tool call."""
 
     terminal_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownContent:
+class UnknownContent(Struct, frozen=True):
     """Content of a kind this version does not know; kept and shown generically."""
 
     raw: Any

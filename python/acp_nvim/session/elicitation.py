@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 Value: TypeAlias = str | int | float | bool | list[str]
 Content: TypeAlias = Mapping[str, Value]
@@ -29,15 +30,13 @@ _SECRET = re.compile(
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
-class FormChoice:
+class FormChoice(Struct, frozen=True):
     value: str
     title: str
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(Struct, frozen=True):
     """One property of a form. ``least`` and ``most``: of a number, of characters, or of things chosen.
 
     ``unknown``: a type this version does not know, never shown as an input (V1-203); ``raw`` keeps it.
@@ -75,8 +74,7 @@ class FormField:
         return bool(self.choices) or self.type not in ("choice", "choices")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     fields: tuple[FormField, ...] = ()
     title: str | None = None
     description: str | None = None
@@ -91,8 +89,7 @@ class Form:
         return [field for field in self.fields if field.required and not field.fillable]
 
 
-@dataclass(slots=True)
-class Elicitation:
+class Elicitation(Struct):
     """A form, or a page to visit (``url``, known to the agent as ``remote_id``).
 
     ``content``: what was sent, without what looks secret.
@@ -112,8 +109,7 @@ class Elicitation:
         return self.form is not None and bool(self.form.inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What to answer. ``content`` only with ``accept`` of a form."""
 
     action: Action

@@ -7,8 +7,9 @@ changed by the reducer alone. Everybody else reads them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from .agent import AgentInfo
 from .asked import LoginSubject, Permission
@@ -25,15 +26,14 @@ TurnState: TypeAlias = Literal[
 LocalMark: TypeAlias = Literal["none", "cancelled", "rejected", "granted"]
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """A message of the user, the agent, or a thought. Its key in the session is ``(role, id)``."""
 
     role: Role
     id: str
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[Block] = []
     origin: Origin = "live"
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = {}
     started: float = 0.0  # seconds, the store's clock
     ended: float | None = None  # set when another timeline item begins, or the turn ends
 
@@ -43,8 +43,7 @@ class Message:
         return "".join(str(block.text) for block in self.blocks if block.text is not None)
 
 
-@dataclass(slots=True)
-class ToolCall:
+class ToolCall(Struct):
     """A tool call: one row of the transcript, at the place where it was first named."""
 
     id: str
@@ -54,8 +53,8 @@ class ToolCall:
     kind_raw: str | None = None  # what the agent said, if it was no known kind
     status: str = "pending"  # pending, in_progress, paused, completed, failed, cancelled
     status_raw: str | None = None
-    content: list[ToolContent] = field(default_factory=list)
-    locations: list[Location] = field(default_factory=list)
+    content: list[ToolContent] = []
+    locations: list[Location] = []
     raw_input: Any = None
     raw_output: Any = None
     can_cancel: bool = False
@@ -63,11 +62,11 @@ class ToolCall:
     local: LocalMark = "none"
     granted_always: str | None = None  # name of the "always" option the user chose, for this call
     unanswered: bool = False  # the turn ended in an error or was lost before a final status came
-    permissions: list[Permission] = field(default_factory=list)  # in order of asking, all states
-    proposed: list[Diff] = field(default_factory=list)  # the changes the user was last asked about
-    terminals: list[Terminal] = field(default_factory=list)  # those of the content, else those told of apart
-    told_terminals: list[str] = field(default_factory=list)  # ids the agent told of apart from the content
-    meta: dict[str, Any] = field(default_factory=dict)
+    permissions: list[Permission] = []  # in order of asking, all states
+    proposed: list[Diff] = []  # the changes the user was last asked about
+    terminals: list[Terminal] = []  # those of the content, else those told of apart
+    told_terminals: list[str] = []  # ids the agent told of apart from the content
+    meta: dict[str, Any] = {}
     started: float = 0.0
     ended: float | None = None
 
@@ -90,8 +89,7 @@ class ToolCall:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PlanEntry:
+class PlanEntry(Struct, frozen=True):
     """One line of a plan. ``priority``: high, medium, low; all three are the agent's words."""
 
     content: str
@@ -99,21 +97,19 @@ class PlanEntry:
     status: str = "pending"  # pending, in_progress, completed
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """A plan; v1 has one, ``default``. ``entries`` are replaced as a whole."""
 
     id: str
     type: str = "items"
-    entries: list[PlanEntry] = field(default_factory=list)
+    entries: list[PlanEntry] = []
     text: str | None = None
     uri: str | None = None
     raw: Any = None
     turn: int = 0  # number of the turn that last set it; 0: before the first
 
 
-@dataclass(slots=True)
-class Compaction:
+class Compaction(Struct):
     """The agent makes room in its context. ``status``: in_progress, completed, failed, cancelled or its own.
 
     ``local`` is our mark, until the agent says more: the turn ended, or the connection, before this did.
@@ -121,14 +117,13 @@ class Compaction:
 
     id: str
     status: str = "in_progress"
-    summary: list[Block] = field(default_factory=list)
+    summary: list[Block] = []
     error: str | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = {}
     local: Literal["none", "cancelled", "unanswered"] = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why something failed.
 
     ``kind``: auth, not_found, cancelled (the user wanted it), unsupported, invalid, generic, transport, or
@@ -151,8 +146,7 @@ class Failure:
         return self.kind in ("auth", "transport") or (self.kind == "cancelled" and self.code is None)
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """What follows one prompt, until the agent says it is over.
 
     ``stop`` is ACP's stop reason, ``error``, ``lost``, the agent's own word, or None while it runs and
@@ -160,7 +154,7 @@ class Turn:
     """
 
     n: int
-    prompt: list[Block] = field(default_factory=list)
+    prompt: list[Block] = []
     message_id: str | None = None
     state: TurnState = "sent"
     stop: str | None = None
@@ -170,7 +164,7 @@ class Turn:
     rejected: bool = False  # the user rejected something during this turn
     started: float = 0.0
     ended: float | None = None
-    written: dict[str, Written] = field(default_factory=dict)  # by real path, in the order of the first write
+    written: dict[str, Written] = {}  # by real path, in the order of the first write
 
     @property
     def outcome(self) -> str | None:
@@ -182,23 +176,20 @@ class Turn:
         return "cancelled" if self.cancelling and (aborted or self.stop in ("end_turn", None)) else self.stop
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What became of a file during the turn by writes of ours; ``names``: what the agent may call it."""
 
     diff: Diff
     names: frozenset[str]
 
 
-@dataclass(slots=True)
-class TurnEnd:
+class TurnEnd(Struct):
     """The timeline item of a turn's end: the line that says how it went."""
 
     turn: Turn
 
 
-@dataclass(slots=True)
-class Note:
+class Note(Struct):
     """A line in the timeline that is not part of the conversation: of ours, or a notice of the agent.
 
     ``severity_raw``: what the agent said, if it was no known severity.
@@ -207,22 +198,20 @@ class Note:
     id: str
     severity: Literal["info", "warning", "error"]
     title: str
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = []
     by: Literal["client", "agent"] = "client"
     severity_raw: str | None = None
     beside: bool = False  # about what comes before a conversation: a login
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """``currency`` is a code of ISO 4217, as the agent says it."""
 
     amount: float
     currency: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens in the context and its size; ``cost`` is cumulative for the session."""
 
     used: int
@@ -233,8 +222,7 @@ class Usage:
 Item: TypeAlias = Message | ToolCall | Plan | Compaction | TurnEnd | Note
 
 
-@dataclass(slots=True)
-class Echo:
+class Echo(Struct):
     """What the agent may repeat of the running turn's prompt, so that it is not shown twice.
 
     v1 compares text as it accumulates (V1-75); v2 knows the message by its id, and holds what comes
@@ -247,11 +235,10 @@ class Echo:
     at: int = 0  # characters of ``text`` seen so far
     done: bool = False  # the whole text was seen
     place: int = 0  # number of timeline items when the last piece came: a larger one ends the run
-    held: list[Any] = field(default_factory=list)  # message events not shown until it is clear whose they are
+    held: list[Any] = []  # message events not shown until it is clear whose they are
 
 
-@dataclass(slots=True, eq=False)
-class Session:
+class Session(Struct, eq=False):
     """One conversation. ``id`` is ours and never changes; ``remote_id`` is the agent's, opaque."""
 
     id: str
@@ -261,20 +248,20 @@ class Session:
     remote_id: str | None = None
     title: str | None = None
     updated_at: str | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Any] = {}
     state: SessionState = "starting"
     background: list[Any] | None = None
-    items: list[Item] = field(default_factory=list)
-    messages: dict[tuple[str, str], Message] = field(default_factory=dict)
-    tool_calls: dict[str, ToolCall] = field(default_factory=dict)
-    plans: dict[str, Plan] = field(default_factory=dict)
-    compactions: dict[str, Compaction] = field(default_factory=dict)
-    permissions: dict[str, Permission] = field(default_factory=dict)
-    terminals: dict[str, Terminal] = field(default_factory=dict)
-    options: list[Option] = field(default_factory=list)
-    commands: list[Command] = field(default_factory=list)
+    items: list[Item] = []
+    messages: dict[tuple[str, str], Message] = {}
+    tool_calls: dict[str, ToolCall] = {}
+    plans: dict[str, Plan] = {}
+    compactions: dict[str, Compaction] = {}
+    permissions: dict[str, Permission] = {}
+    terminals: dict[str, Terminal] = {}
+    options: list[Option] = []
+    commands: list[Command] = []
     usage: Usage | None = None
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[Turn] = []
     replaying: bool = False
     info: AgentInfo | None = None
     arrival: int = 0  # number of the last event applied

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+
+class Choice(Struct, frozen=True):
     """A value that an option can have; ``group``: the heading it stands under."""
 
     value: str
@@ -16,15 +16,14 @@ class Choice:
     group: str | None = None
 
 
-@dataclass(slots=True)
-class Option:
+class Option(Struct):
     """A setting of the session: a config option (``source`` config) or the modes of v1 (``mode``)."""
 
     id: str
     name: str
     type: Literal["select", "boolean", "text", "secret", "unknown"]
     value: str | bool | None = None
-    choices: list[Choice] = field(default_factory=list)
+    choices: list[Choice] = []
     description: str | None = None
     category: str | None = None  # mode, model, model_config, thought_level, or the agent's own
     source: Literal["config", "mode", "model", "aap"] = "config"
@@ -39,8 +38,7 @@ class Option:
         return str(self.value) if self.value is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A slash command of the agent; the name may contain blanks."""
 
     name: str

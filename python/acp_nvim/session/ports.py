@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from .agent import AgentInfo, SessionList
 from .asked import Permission
@@ -63,13 +64,12 @@ class Files(Protocol):
         """Replace the file's text, in its buffer too; makes the file if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True):
     """What an agent wants to run. ``cwd`` None: the session's. ``limit``: bytes of output it wants."""
 
     command: str
     args: Sequence[str] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     cwd: str | None = None
     limit: int | None = None
 

@@ -6,10 +6,9 @@ It knows no wire and no time of its own. Rules: spec/mapping.md, "Rules that mak
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from . import events as ev
 from . import (
@@ -71,7 +70,7 @@ def _plan_set(step: Step, event: ev.PlanSet) -> None:
         if new.type == "items" and not new.entries:
             step.session.plans.pop(new.id, None)
             return
-        plan = replace(new, entries=list(new.entries), turn=turn)
+        plan = structs.replace(new, entries=list(new.entries), turn=turn)
         step.session.plans[plan.id] = plan
         step.place(plan)
         return
@@ -111,7 +110,7 @@ def _usage_set(step: Step, event: ev.UsageSet) -> None:
     """A usage without cost keeps the last one, unless it was cleared (V1-158)."""
     old, new = step.session.usage, event.usage
     if event.keep_cost and new.cost is None and old is not None:
-        new = replace(new, cost=old.cost)
+        new = structs.replace(new, cost=old.cost)
     step.session.usage = new
 
 

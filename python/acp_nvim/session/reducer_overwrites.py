@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import structs
 
 from .content import Diff, ToolContent
 from .entities import ToolCall
@@ -28,12 +28,13 @@ def said_before(call: ToolCall, item: ToolContent) -> ToolContent:
         return item
     for known in (*call.content, *call.proposed):
         if isinstance(known, Diff) and known.replaces and known.changes[0].path == item.unsaid:
-            return replace(known, new_text=item.new_text) if known.new_text != item.new_text else known
+            same = known.new_text == item.new_text
+            return known if same else structs.replace(known, new_text=item.new_text)
     return item
 
 
 def _against(item: Diff, event: OverwriteFound) -> Diff:
     if item.unsaid != event.path:
         return item
-    change = replace(item.changes[0], op="modify")
-    return replace(item, changes=(change,), old_text=event.old_text, replaces=event.replaces)
+    change = structs.replace(item.changes[0], op="modify")
+    return structs.replace(item, changes=(change,), old_text=event.old_text, replaces=event.replaces)

@@ -6,7 +6,8 @@ Most agents have a call for each file they write, before or shortly after: it is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec import structs
 
 from .asked import PathSubject
 from .content import Diff
@@ -28,7 +29,7 @@ def written(step: Step, event: FileWritten) -> None:
     names = frozenset((path, *event.names))
     if before is not None:
         first = before.diff
-        diff = replace(diff, changes=first.changes, old_text=first.old_text, replaces=first.replaces)
+        diff = structs.replace(diff, changes=first.changes, old_text=first.old_text, replaces=first.replaces)
         names |= before.names
     turn.written[path] = Written(diff, names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, structs
 
 from .content import Block, Text
 from .entities import Item, Session
@@ -10,13 +10,12 @@ from .entities import Item, Session
 FINAL_STATUS = ("completed", "failed", "cancelled")
 
 
-@dataclass(slots=True)
-class Step:
+class Step(Struct):
     """Passed through the reducer's functions. ``now`` is in seconds of the store's clock."""
 
     session: Session
     now: float
-    touched: list[Item] = field(default_factory=list)
+    touched: list[Item] = []
 
     def touch(self, item: Item) -> None:
         """Note that the item has changed; once, in order of the first change."""
@@ -49,4 +48,4 @@ class Step:
 
 def own(block: Block) -> Block:
     """A copy whose text may grow without changing the event it came with."""
-    return block if block.text is None else replace(block, text=Text(str(block.text)))
+    return block if block.text is None else structs.replace(block, text=Text(str(block.text)))

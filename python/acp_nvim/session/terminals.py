@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 Owner: TypeAlias = Literal["client", "agent"]
 """Whose process it is: ours, started for the agent; or the agent's own, which tells us what it writes."""
@@ -66,8 +67,7 @@ class Output:
         self._keep, self._data = keep, bytearray(data)
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Struct, frozen=True):
     """How a command ended: its exit code, or the name of the signal that ended it (V1-185).
 
     Neither, if nobody knows.
@@ -77,8 +77,7 @@ class Exit:
     signal: str | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Terminal:
+class Terminal(Struct, eq=False):
     """A command and its output. ``number`` counts the session's terminals from 1.
 
     ``command`` is all of it, as a shell would take it. ``stopped``: its end was asked for. It outlives its
@@ -96,5 +95,5 @@ class Terminal:
     released: bool = False
     size: tuple[int, int] | None = None  # columns and rows, as the agent says
     can_cancel: bool = False
-    meta: dict[str, Any] = field(default_factory=dict)
-    calls: list[str] = field(default_factory=list)  # ids of the tool calls that show it
+    meta: dict[str, Any] = {}
+    calls: list[str] = []  # ids of the tool calls that show it

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ClientTool:
+
+class ClientTool(Struct, frozen=True):
     """What the agent is told of a tool. ``parameters``: a JSON Schema. ``kind``: of its tool calls."""
 
     name: str
@@ -18,8 +18,7 @@ class ClientTool:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientCall:
+class ClientCall(Struct, frozen=True):
     """A call of one. ``row``: the id of its tool call; ``host``: of the server that asks, for people."""
 
     row: str

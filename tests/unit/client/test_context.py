@@ -7,13 +7,13 @@ import os
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import anyio
 import pytest
+from msgspec import structs
 
 from acp_nvim.client.context import Sources
 from acp_nvim.client.payloads import Context, Spot
@@ -382,5 +382,5 @@ async def test_what_was_given_with_the_text(tmp_path: Path) -> None:
         ]
         assert str(sent[1].text) == "notes\n```\nn\n```\n"
         assert [each.type for each in shown] == ["resource", "resource", "text"]
-        sent, _ = await here.send("look", replace(ALL, embedded_context=False), context=given)
+        sent, _ = await here.send("look", structs.replace(ALL, embedded_context=False), context=given)
         assert str(sent[0].text) == "/x/a b.py:2\n```\ntwo\n```\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from types import MappingProxyType
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.protocol.listing import listing
 from acp_nvim.session.agent import AgentInfo, SessionInfo, SessionList
@@ -193,12 +193,12 @@ class Aap:
         link = self._links.of(session)
         if link is None:
             failure = self._why or Failure("the session is not open", kind="transport", remedy=":AcpRestart")
-            self._sink.apply(session, TurnEnded("error", replace(failure, unsent=True)))
+            self._sink.apply(session, TurnEnded("error", structs.replace(failure, unsent=True)))
             return
         async with link.one_prompt:  # AAP-36
             why = self._why
             if why is not None:  # the chat is about to hear of it
-                self._sink.apply(session, TurnEnded("lost", replace(why, unsent=True)))
+                self._sink.apply(session, TurnEnded("lost", structs.replace(why, unsent=True)))
                 return
             turn = Turn(link, self._server, self._sink, self._answering, self._remember)
             ended = TurnEnded("cancelled")
@@ -207,7 +207,9 @@ class Aap:
                     end = await turn.run(blocks)
                     ended = TurnEnded(end.stop, end.error, end.confirmed)
             except AgentError as error:
-                ended = TurnEnded("error", replace(error.failure, unsent=bool(blocks) and not turn.reached))
+                ended = TurnEnded(
+                    "error", structs.replace(error.failure, unsent=bool(blocks) and not turn.reached)
+                )
             except UnsupportedBlockError as error:
                 ended = TurnEnded("error", Failure(str(error), kind="unsupported", unsent=True))
             except BaseException:

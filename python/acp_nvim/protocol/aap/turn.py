@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
+from msgspec import structs
 
 from acp_nvim.session.content import Block
 from acp_nvim.session.entities import Failure
@@ -164,7 +165,7 @@ class Turn:
                 self._link.stale = False
             elif asked and not self.reached and _is_cut(error):
                 self.reached = await self._has(request)
-                failure = self._only_words() if self.reached else replace(error.failure, remedy=DOUBT)
+                failure = self._only_words() if self.reached else structs.replace(error.failure, remedy=DOUBT)
                 raise AgentError(failure) from error
             raise
 
@@ -310,7 +311,9 @@ class Turn:
             return failure
         loads = history.kind_of(self._link.served.capabilities) is not None
         remedy = "what came is kept; :AcpSessions loads what the server has" if loads else "what came is kept"
-        return replace(failure, message="the connection broke off in the middle of the answer", remedy=remedy)
+        return structs.replace(
+            failure, message="the connection broke off in the middle of the answer", remedy=remedy
+        )
 
 
 def _is_cut(error: AgentError) -> bool:

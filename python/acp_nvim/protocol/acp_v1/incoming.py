@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from acp_nvim.protocol.elicitation import Waiting
 from acp_nvim.protocol.gathered import Gathered
@@ -94,7 +93,7 @@ class Incoming(Receiving[LinkV1]):
             if link.replay == "drop":
                 return
             if link.replay == "show" and isinstance(made, MessageAppend):
-                made = replace(made, origin="replay")
+                made = structs.replace(made, origin="replay")
             if not isinstance(update, updates.ContentChunk) or not self._join(link, update, made):
                 self.flush(link)
         elif isinstance(made, Unknown):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from acp_nvim.protocol.adapter import Adapter, Parts, not_open
 from acp_nvim.protocol.channel import Channel
@@ -120,7 +119,7 @@ class AcpV2(Adapter[LinkV2]):
         """Send a prompt and stay until the turn is over (V2-48..57). Never raises AgentError."""
         link = self._links.of(session)
         if link is None:
-            self._sink.apply(session, TurnEnded("error", replace(not_open(), unsent=True)))
+            self._sink.apply(session, TurnEnded("error", structs.replace(not_open(), unsent=True)))
             return
         async with link.one_prompt:
             sent = link.sent = Sent()
@@ -132,7 +131,7 @@ class AcpV2(Adapter[LinkV2]):
                 self._not_taken(link, error)
             except ConnectionLostError as error:
                 failure = await self.why_lost(error)
-                self._turns.end(link, "lost", replace(failure, unsent=not sent.accepted))
+                self._turns.end(link, "lost", structs.replace(failure, unsent=not sent.accepted))
             finally:
                 if not sent.ended:
                     stopped = Failure(f"{self._parts.label} was stopped", kind="transport")
@@ -157,7 +156,7 @@ class AcpV2(Adapter[LinkV2]):
 
     def _not_taken(self, link: LinkV2, error: RpcError) -> None:
         """The message is no part of the conversation, and its text is the user's again (V2-52, V2-56)."""
-        failure = replace(self.failure(error, "session/prompt"), unsent=True)
+        failure = structs.replace(self.failure(error, "session/prompt"), unsent=True)
         self._turns.end(link, "cancelled" if error.code == CANCELLED else "error", failure)
 
     async def cancel(self, session: Session) -> None:

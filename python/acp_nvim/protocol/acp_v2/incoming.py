@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import anyio
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from acp_nvim.protocol.channel import Channel
 from acp_nvim.protocol.elicitation import Waiting
@@ -119,7 +117,7 @@ class Incoming(Receiving[LinkV2]):
             if link.replay == "drop":
                 return
             if link.replay == "show" and isinstance(made, MessageAppend | MessageSet):
-                made = replace(made, origin="replay")
+                made = structs.replace(made, origin="replay")
             if isinstance(made, MessageSet) and made.blocks is not None:
                 link.joiners.pop((made.role, made.id), None)
             if isinstance(made, MessageAppend) and isinstance(update, updates.ContentChunk):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import anyio
 import pytest
+from msgspec import structs
 from tests.agents.aap_server import (
     Call,
     Cut,
@@ -370,7 +370,7 @@ async def test_a_prompt_behind_the_end_of_the_connection_is_the_users_again() ->
         await bench.http.close()
         turn = await bench.prompt()
         assert turn.stop == "lost"
-        assert turn.error == replace(why, unsent=True)
+        assert turn.error == structs.replace(why, unsent=True)
         assert not bench.server.turns
 
 

@@ -69,7 +69,10 @@ async def test_what_is_offered() -> None:
 async def test_what_is_there_is_supported(capabilities: dict[str, Any], can: set[str]) -> None:
     async with connected() as bench:
         info = await greeted(bench, {"protocolVersion": 2, "info": INFO, "capabilities": capabilities})
-        flags = {name for name in AgentInfo.__slots__ if getattr(info, name) is True} - {"states", "links"}
+        flags = {name for name in AgentInfo.__struct_fields__ if getattr(info, name) is True} - {
+            "states",
+            "links",
+        }
         assert flags == can
         assert (info.speaks, info.title, info.version) == ("ACP v2", "Robo", "2.6")
         assert info.states
