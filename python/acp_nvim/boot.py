@@ -34,6 +34,9 @@ def main():
     if trouble:
         sys.stderr.write("acp-boot: " + trouble + "\n")
         sys.exit(3)
+    import gc
+
+    gc.disable()  # until the host is loaded: nothing of it becomes garbage, and looking for some takes 10 ms
     import pynvim
 
     # pynvim loads every argument that ends in .py, this file included, if it were left there.

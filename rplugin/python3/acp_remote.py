@@ -7,6 +7,7 @@ nobody else's, because pynvim imports it by that name.
 
 from __future__ import annotations
 
+import gc
 import platform
 import sys
 import traceback
@@ -34,6 +35,8 @@ class AcpRemote:
             self._host = Host(nvim)
         except Exception as error:
             self._trouble = self._describe(error)
+        gc.freeze()  # what is loaded stays
+        gc.enable()  # boot.py has turned it off
 
     @pynvim.rpc_export("acp:hello")
     def hello(self, payload: dict[str, Any]) -> None:
