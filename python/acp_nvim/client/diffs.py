@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -96,7 +96,9 @@ class Diffs:
             conflict=_conflict(call),
         )
         old = case.change.old_path
-        return case if old is None or old == path else replace(case, before=await look_at(self._editor, old))
+        if old is None or old == path:
+            return case
+        return structs.replace(case, before=await look_at(self._editor, old))
 
 
 def _of_file(each: Diff, path: str, call: ToolCall) -> Diff:

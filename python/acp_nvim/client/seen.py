@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from msgspec import Struct, structs
 
 from acp_nvim.service.mentioned import Looked
 from acp_nvim.session.agent import AgentInfo
@@ -25,8 +26,7 @@ How = Literal["text", "link", "image", "audio", "words"]
 ABLE = AgentInfo("", embedded_context=True, image=True, audio=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """``how``: what is sent; ``words``: no more than what stands there. ``facts`` say what it is.
 
     ``path`` and ``real`` of files; ``text`` of what is in no file, as far as it was asked for. ``quiet``:
@@ -58,7 +58,7 @@ class Seen:
 
 def unlinked(seen: Seen, info: AgentInfo) -> Seen:
     """A link, where the agent takes them."""
-    return replace(seen, how="link" if info.links else "words")
+    return structs.replace(seen, how="link" if info.links else "words")
 
 
 def of_file(
@@ -75,28 +75,28 @@ def of_file(
         return _of_buffer(seen, reading, int(unsaved["lines"]), int(unsaved["bytes"]))
     match looked.kind:
         case "missing":
-            return replace(seen, how="words", facts="no such file", quiet=not mention.clear)
+            return structs.replace(seen, how="words", facts="no such file", quiet=not mention.clear)
         case "other":
-            return replace(seen, how="words", facts="cannot be read")
+            return structs.replace(seen, how="words", facts="cannot be read")
         case "folder":
-            return unlinked(replace(seen, facts="folder"), info)
+            return unlinked(structs.replace(seen, facts="folder"), info)
         case "binary":
             what = "not UTF-8" if looked.mime else "binary"
-            return unlinked(replace(seen, facts=f"{what}, {size_text(looked.size)}"), info)
+            return unlinked(structs.replace(seen, facts=f"{what}, {size_text(looked.size)}"), info)
         case "image" | "audio" as kind:
-            seen = replace(seen, facts=f"{kind}, {size_text(looked.size)}", mime=looked.mime or "")
+            seen = structs.replace(seen, facts=f"{kind}, {size_text(looked.size)}", mime=looked.mime or "")
             taken = info.image if kind == "image" else info.audio
             if taken and looked.size <= MEDIA_BYTES:
-                return replace(seen, how=kind, size=looked.size)
+                return structs.replace(seen, how=kind, size=looked.size)
             return unlinked(seen, info)
     embeds = info.embedded_context or not info.links
     if reading.first is not None:
         if lines is None:
-            seen = replace(seen, facts=size_text(looked.size), first=reading.first, last=reading.last)
+            seen = structs.replace(seen, facts=size_text(looked.size), first=reading.first, last=reading.last)
             return unlinked(seen, info)
         seen = ranged(seen, reading, lines)
         return seen if embeds or seen.how == "words" else unlinked(seen, info)
-    seen = replace(seen, facts=size_text(looked.size), size=looked.size)
+    seen = structs.replace(seen, facts=size_text(looked.size), size=looked.size)
     return seen if embeds and looked.size <= TEXT_BYTES else unlinked(seen, info)
 
 
@@ -104,8 +104,8 @@ def ranged(seen: Seen, reading: Reading, lines: int) -> Seen:
     """Some lines of so many."""
     first, last = reading.first or 1, min(reading.last or lines, lines)
     if first > lines:
-        return replace(seen, how="words", facts=f"only {plural(lines, 'line')}")
-    return replace(seen, facts=plural(last - first + 1, "line"), first=first, last=last)
+        return structs.replace(seen, how="words", facts=f"only {plural(lines, 'line')}")
+    return structs.replace(seen, facts=plural(last - first + 1, "line"), first=first, last=last)
 
 
 def _of_buffer(seen: Seen, reading: Reading, lines: int, size: int) -> Seen:
@@ -113,8 +113,8 @@ def _of_buffer(seen: Seen, reading: Reading, lines: int, size: int) -> Seen:
     if reading.first is not None:
         seen = ranged(seen, reading, lines)
     else:
-        seen = replace(seen, facts=size_text(size), size=size)
-    return seen if seen.how == "words" else replace(seen, facts=f"{seen.facts}, unsaved")
+        seen = structs.replace(seen, facts=size_text(size), size=size)
+    return seen if seen.how == "words" else structs.replace(seen, facts=f"{seen.facts}, unsaved")
 
 
 def of_word(mention: Mention, told: Mapping[str, Any], why: str = "") -> Seen:
@@ -149,7 +149,7 @@ def of_word(mention: Mention, told: Mapping[str, Any], why: str = "") -> Seen:
         case _:
             count = int(told.get("count", 0))
             facts = f"{count:,} {'entry' if count == 1 else 'entries'}"
-    return replace(seen, facts=facts + (", cut" if told.get("cut") else ""))
+    return structs.replace(seen, facts=facts + (", cut" if told.get("cut") else ""))
 
 
 def once(seen: Sequence[Seen]) -> list[Seen]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from acp_nvim.text.sanitise import LINE_BYTES, byte_length, fitting, split_long
 from acp_nvim.text.sanitise import lines as safe_lines
@@ -28,8 +29,7 @@ MOST_BYTES = LINE_BYTES - 16
 _CUT = "..."
 
 
-@dataclass(slots=True)
-class Fold:
+class Fold(Struct):
     """Rows of a fold; ``text`` None: the first line as it is, and the fold mark."""
 
     first: int
@@ -42,13 +42,12 @@ class Fold:
         return base if self.text is None else [*base, [list(segment) for segment in self.text]]
 
 
-@dataclass(slots=True)
-class Lines:
+class Lines(Struct):
     """Lines in the making, with their marks and links (``link``)."""
 
-    lines: list[str] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    links: list[list[Any]] = field(default_factory=list)
+    lines: list[str] = []
+    marks: list[Mark] = []
+    links: list[list[Any]] = []
 
     def put(self, *segments: Segment) -> int:
         """Add a line made of segments, cut at ``MOST_BYTES``; return its row."""
@@ -98,20 +97,19 @@ def link(row: int, *place: int) -> list[Any]:
     return [row, {"item": list(place)}]
 
 
-@dataclass(slots=True)
 class Drawn(Lines):
     """A whole block. Rows and columns are relative to it, from 0; columns are bytes."""
 
     kind: Kind = "note"
     lead: int = 0
     tail: int = 0
-    folds: list[Fold] = field(default_factory=list)
-    fences: list[list[Any]] = field(default_factory=list)
-    spin: list[int] = field(default_factory=list)
-    since: list[tuple[int, int]] = field(default_factory=list)
-    body: list[tuple[int, int, str]] = field(default_factory=list)
-    diffs: list[list[Any]] = field(default_factory=list)
-    terminals: list[tuple[int, int, int]] = field(default_factory=list)
+    folds: list[Fold] = []
+    fences: list[list[Any]] = []
+    spin: list[int] = []
+    since: list[tuple[int, int]] = []
+    body: list[tuple[int, int, str]] = []
+    diffs: list[list[Any]] = []
+    terminals: list[tuple[int, int, int]] = []
     question: str | None = None
 
     def put_body(self, body: Lines, kind: str, icons: Icons, start: int = 0) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from acp_nvim.session.asked import PathSubject
 from acp_nvim.session.content import Change, Diff
@@ -18,8 +19,7 @@ from .sides import buffer_lines, counted, hunk_lines
 Source: TypeAlias = Literal["text", "buffer"]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One changed file. ``diffs`` are those of ``path``; ``seen`` those the user was asked about.
 
     ``state`` is the word of the call's row for what came of it, "" while it is open. ``files``: all that the
@@ -47,8 +47,7 @@ class Case:
         return Change("modify", self.path)
 
 
-@dataclass(slots=True)
-class Side:
+class Side(Struct):
     """A window. ``what`` is the first word of its winbar, ``notes`` stand at its right.
 
     ``source``: ``buffer`` means the user's own, so no lines are needed. ``syntax``: file, diff or none.
@@ -59,17 +58,16 @@ class Side:
     what: str
     path: str
     shown: str
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = []
     source: Source = "text"
-    notes: list[Segment] = field(default_factory=list)
+    notes: list[Segment] = []
     syntax: Literal["file", "diff", "none"] = "file"
     group: str = ""
     ends: str = "unix"
     hidden: list[tuple[int, int, str]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Proposal:
+class Proposal(Struct):
     """One to three windows. ``at``: the line from 1 of the first change in each.
 
     ``title`` and ``card`` (one line) replace those of the question's card, where the agent's words for the

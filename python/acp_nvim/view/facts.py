@@ -6,8 +6,9 @@ import re
 import shlex
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from acp_nvim.session.asked import CommandSubject, LoginSubject, PathSubject, Permission
 from acp_nvim.session.content import Block, Diff, Location
@@ -43,8 +44,7 @@ CONTEXT = 1
 _FENCED = re.compile(r"\A\s*(`{3,}+|~{3,}+)[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Hunks:
+class Hunks(Struct, frozen=True):
     """A diff as it is shown. ``lines`` begin with their sign and a blank, or are headers.
 
     ``more`` lines were left out; ``large``: too large to be compared at all.
@@ -54,7 +54,7 @@ class Hunks:
     op: str = "modify"
     added: int = 0
     removed: int = 0
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = []
     more: int = 0
     large: bool = False
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct, field
 
 from acp_nvim.session.entities import Item, Session, ToolCall
 from acp_nvim.session.events import Event
@@ -37,15 +37,14 @@ class Lua(Protocol):
     async def call(self, module: str, function: str, /, *args: Any) -> Any: ...
 
 
-@dataclass(slots=True, eq=False)
-class _Trail:
+class _Trail(Struct, eq=False):
     """What is known of a session that is followed."""
 
     chat: int
     session: Session
-    seen: dict[str, tuple[object, ...]] = field(default_factory=dict)  # by call: its last place
+    seen: dict[str, tuple[object, ...]] = {}  # by call: its last place
     next: Place | None = None
-    waiting: dict[str, Place] = field(default_factory=dict)  # by real path of what does not exist yet
+    waiting: dict[str, Place] = {}  # by real path of what does not exist yet
     lines: dict[tuple[str, str], int] = field(
         default_factory=dict
     )  # where a call's change of a file was found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from acp_nvim.text.sanitise import one_line
 
@@ -21,8 +22,7 @@ DEMO_HINTS = (
 STARTING = "Starting. You can type already; the prompt is sent when the agent is ready."
 
 
-@dataclass(slots=True)
-class Head:
+class Head(Struct):
     """What the client knows. ``commands`` counts slash commands, ``ready_s`` is in seconds.
 
     ``failure`` and ``lines`` (with the remedies) are for the states ``failed`` and ``slow``: it takes long.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from msgspec import Struct, structs
 
-@dataclass(frozen=True, slots=True)
-class Icons:
+
+class Icons(Struct, frozen=True):
     """One cell each, but ``rule`` and ``cut``."""
 
     pending: str = "○"
@@ -45,6 +45,7 @@ ASCII = Icons(
 def icons_named(name: Any = "unicode") -> Icons:
     """The icons by their setting: ``unicode``, ``ascii``, or a table that replaces single ones."""
     if isinstance(name, dict):
-        known = {each.name for each in fields(Icons)}
-        return replace(UNICODE, **{k: v for k, v in name.items() if k in known and isinstance(v, str) and v})
+        known = Icons.__struct_fields__
+        own = {k: v for k, v in name.items() if k in known and isinstance(v, str) and v}
+        return structs.replace(UNICODE, **own)
     return ASCII if name == "ascii" else UNICODE

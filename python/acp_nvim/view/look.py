@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from acp_nvim.session.entities import Session
 from acp_nvim.text import paths
@@ -12,8 +12,7 @@ from .block import Segment
 from .icons import UNICODE, Icons
 
 
-@dataclass(slots=True)
-class Look:
+class Look(Struct):
     """``label`` is what the agent is called in front of people."""
 
     session: Session

@@ -7,8 +7,9 @@ the user has it now decides.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, structs
 
 from acp_nvim.session.content import Diff
 from acp_nvim.text.diff import diff, split
@@ -21,8 +22,7 @@ How: TypeAlias = Literal["proposed", "applied", "since", "fragment"]
 ALIKE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(Struct, frozen=True):
     """A file as the user has it. ``text`` None: there is none that can be shown, ``why`` says why.
 
     ``loaded``: in a buffer, whose text this is. ``disk``: what the disk has, where that is something else.
@@ -39,16 +39,14 @@ class Now:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(Struct, frozen=True):
     """``near``: a line from 1 the agent named. ``every``: it replaces each place the old text stands in."""
 
     near: int | None = None
     every: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """``how``: ``proposed`` (``old`` is what the user has), ``applied`` (``new`` is), ``since`` (neither is:
     the file has changed), ``fragment`` (parts, not found in ``found`` = 0 or several places).
 
@@ -89,8 +87,7 @@ def outcome(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     old: str | None
     new: str
     near: int | None
@@ -122,20 +119,20 @@ def _made(now: Now, diffs: Sequence[Diff], hints: Hints, *, older: bool) -> Outc
         if not part.old or part.over:
             overwrite = bool(text) and part.whole
             text = _inserted(text, part) if text and not part.whole else part.new
-            result = replace(result, overwrite=result.overwrite or overwrite)
+            result = structs.replace(result, overwrite=result.overwrite or overwrite)
         elif part.whole and part.old in (text, now.disk):
             text = part.new
         else:
             placed = place(text, part.old, part.new, part.near, every=hints.every)
             if isinstance(placed, Placed):
                 text = placed.text
-                result = replace(result, notes=(*result.notes, *_said(placed, every=hints.every)))
+                result = structs.replace(result, notes=(*result.notes, *_said(placed, every=hints.every)))
             elif older and part.whole and not placed.found and _alike(text, part.old):
                 text = part.new
-                result = replace(result, notes=(*result.notes, "the agent has an older text"))
+                result = structs.replace(result, notes=(*result.notes, "the agent has an older text"))
             else:
                 return None
-    return replace(result, new=text, notes=tuple(dict.fromkeys(result.notes)))
+    return structs.replace(result, new=text, notes=tuple(dict.fromkeys(result.notes)))
 
 
 def _undone(now: Now, diffs: Sequence[Diff], hints: Hints) -> Outcome | None:

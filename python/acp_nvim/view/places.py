@@ -6,8 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from acp_nvim.session.content import Diff
 from acp_nvim.session.entities import ToolCall
@@ -27,8 +28,7 @@ _BOMS_WITH_NULS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A place an agent works at. ``path`` is absolute, without ``..``; ``line`` counts from 1.
 
     ``change``: the call's diff of this file, which may tell the line. ``done``: the change is in the file.
@@ -50,8 +50,7 @@ class Place:
         return self.path, self.line, hash(texts)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What is at a place: why it is not opened (None: it is), its real path, and its text if asked for."""
 
     why: str | None

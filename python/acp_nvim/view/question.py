@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from acp_nvim.session.asked import PermissionOption
 from acp_nvim.text.sanitise import one_line
@@ -15,7 +16,6 @@ from .block import Lines, Segment
 _SAYS_ALWAYS = re.compile(r"\b(always|all)\b", re.IGNORECASE)
 
 
-@dataclass(slots=True)
 class Question(Lines):
     """``lines`` and ``marks`` hold the content without the options. ``known`` first lines repeat the row.
 

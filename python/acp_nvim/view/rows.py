@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from acp_nvim.session.asked import MERGE, Permission
 from acp_nvim.session.content import Block, Diff, UnknownContent
@@ -48,8 +49,7 @@ _GROUPS = {
 _ICONS = {"paused": "pending", "unanswered": "failed"}
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The rows of one tool call in its block."""
 
     first: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from acp_nvim.session.content import Block
 from acp_nvim.text.sanitise import LINE_BYTES, Cleaner, byte_length, fitting
@@ -17,16 +18,15 @@ from .fences import Fences
 MAX_LINES = 4000
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(Struct):
     """New content: ``lines[0]`` goes on where the last line ended. ``fences`` count rows of the content.
 
     ``others``: the row of the content and the index of each block that is not text.
     """
 
     lines: list[str] = field(default_factory=lambda: [""])
-    fences: list[list[Any]] = field(default_factory=list)
-    others: list[tuple[int, int]] = field(default_factory=list)
+    fences: list[list[Any]] = []
+    others: list[tuple[int, int]] = []
     size: int = 0
 
     @property

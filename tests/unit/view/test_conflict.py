@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from acp_nvim.session.asked import PathSubject
 from acp_nvim.session.content import Change, Diff
@@ -106,7 +106,7 @@ def test_what_is_shown(
 def test_only_while_it_is_asked_and_the_file_is_loaded() -> None:
     asked = case("m\n", "d\n", "t\n")
     assert conflict(asked, LOOK) is not None
-    assert conflict(replace(asked, conflict=None), LOOK) is None
+    assert conflict(structs.replace(asked, conflict=None), LOOK) is None
     assert conflict(case("m\n", "d\n", "t\n", loaded=False), LOOK) is None
 
 
