@@ -194,3 +194,27 @@ def test_colours_come_after_the_windows_and_take_nothing_of_the_diff_away(make_d
         assert made.screen.lua(code, win) == [True, True, "diff", True, False]
     assert made.screen.lua("return vim.wo[...].relativenumber", wins[-1]), "the rest is the user's"
     assert made.screen.lua("return vim.bo[vim.api.nvim_win_get_buf(...)].filetype", wins[-1]) == "python"
+
+
+def test_a_plugin_that_puts_winbars_on_all_windows(make_desk: MakeDesk) -> None:
+    """As lualine does, with the call it uses: the two halves go on saying which is which."""
+    every = """
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      if vim.api.nvim_win_get_config(win).relative == '' then
+        vim.api.nvim_win_set_option(win, 'winbar', 'theirs')
+      end
+    end
+    """
+    made = make_desk()
+    made.go()
+    made.wait_diff()
+    made.screen.lua(every)
+    (_, now), (_, proposed) = made.windows()
+    assert made.bar(now).startswith(f"now {PATH}")
+    assert made.bar(proposed).startswith(f"proposed {PATH}")
+    made.screen.keys("1")
+    made.wait_closed()
+    code = made.windows()[0][1]
+    assert made.bar(code) == "theirs"
+    made.screen.command(f"tabnew {made.cwd / PATH}")
+    assert made.bar(made.windows()[0][1]) != f"now {PATH}"

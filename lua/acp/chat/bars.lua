@@ -1,6 +1,6 @@
---- Keeps the winbar of the transcript ours: it is the one place for the state of a session, and plugins that
---- put a winbar on every window (lualine, for one) would take it away. What is set as the filetype is set is
---- the user's.
+--- Keeps winbars ours that plugins with a winbar for every window (lualine, for one) would take away: that of
+--- the transcript is the one place for the state of a session, those of a diff say which half is which.
+--- What is set as the filetype of a transcript is set is the user's.
 local M = {}
 
 local api = vim.api
@@ -11,6 +11,13 @@ local started = false
 
 ---@param win integer
 local function changed(win)
+  if vim.w[win].acp_diff and require('acp.diff').at(win) then
+    local own = require('acp.diff.bar').WINBAR
+    if vim.wo[win].winbar ~= own then
+      require('acp.window').set(win, { winbar = own })
+    end
+    return
+  end
   if vim.w[win].acp_kind ~= 'transcript' or vim.w[win].acp_own_winbar then
     return
   end
@@ -25,7 +32,7 @@ local function changed(win)
   end
 end
 
----From the first chat on.
+---From the first chat on the screen, or its first diff, on.
 function M.keep()
   if started then
     return

@@ -172,6 +172,7 @@ function M.dress(side, numbers)
     mark = api.nvim_buf_get_mark(side.buf, '"'),
   }
   vim.w[win].acp_diff = true
+  require('acp.chat.bars').keep()
   set(win, {
     winbar = require('acp.diff.bar').WINBAR,
     winfixbuf = true,
