@@ -206,6 +206,4 @@ NOTES: tuple[str, ...] = (
     "- *10 x shorter*: on Neovim 0.11 and 0.12 treesitter parses in pieces, and a client that draws each",
     "  message gives way to the editor after each, so its gaps are short, too; it pays in time, CPU and in",
     "  keys that wait (below). A client that draws in batches has the long gaps, and on 0.10 both have.",
-    "- *windows drawn*: runs on a quiet machine of this size lie between 9.7 and 11.3 ms. 2 ms of it is the",
-    "  prompt's filetype, which completion plugins need before Insert mode begins.",
 )
