@@ -147,7 +147,7 @@ def test_moving_in_the_current_window_makes_it_the_users(start_screen: StartScre
     assert "BufReadPost" in fired(screen, "b.py")
 
 
-MODELINE = "# vim: set shiftwidth=7 foldmethod=marker:\n"
+MODELINE = "# vim: set tw=7 foldmethod=marker:\n"
 
 
 @pytest.mark.parametrize("modeline", [True, False])
@@ -158,13 +158,18 @@ def test_modelines_wait_for_the_user(modeline: bool, start_screen: StartScreen, 
     number = screen.funcs.bufnr("b.py")
 
     def width() -> int:
-        return int(screen.api.get_option_value("shiftwidth", {"buf": number}))
+        return int(screen.api.get_option_value("textwidth", {"buf": number}))
 
+    assert width() != 7
     eventually(lambda: "BufWinEnter" in fired(screen, "b.py"))
     assert width() != 7
     (folder / "b.py").write_text("y = 1\n" * 50 + MODELINE)
     screen.lua("require('acp.buffers').check({ ... })", str(folder / "b.py"))
     assert screen.lines(number)[0] == "y = 1"
+    assert width() != 7
+    (folder / "b.py").write_text("the z = 1\n" * 50 + MODELINE)
+    screen.command(f"set autoread | checktime {number}")
+    assert screen.lines(number)[0] == "the z = 1"
     assert width() != 7
     assert screen.api.get_option_value("modelines", {}) == 5
     screen.api.set_current_win(window_of(screen, "b.py"))

@@ -112,6 +112,11 @@ class Server:
         """The failure of an answer that ends with an error in words; None: there are none."""
         return Failure(self._mask(f"the server failed: {words}"), remedy="send again") if words else None
 
+    def no_aap(self, what: str) -> Failure:
+        """The failure of a request whose answer was something else; ``what``: words after "the answer to"."""
+        remedy = f"is {self.place.setting}.url right? :AcpTrace has the answer"
+        return Failure(self._mask(f"the answer to {what}"), remedy=remedy)
+
     def broken(self, error: HttpFailedError, again: str = "send again") -> Failure:
         """The failure of a request that got no answer, or not all of it."""
         self._observe("note", str(error), b"")
@@ -168,9 +173,7 @@ class Server:
             return self.decode(answer.body, codec)
         except WireError as error:
             what = answer.content_type or "no type"
-            message = f"the answer to {_short(path)} is not AAP ({what}): {error}"
-            remedy = f"is {self.place.setting}.url right? :AcpTrace has the answer"
-            raise AgentError(Failure(self._mask(message), remedy=remedy)) from error
+            raise AgentError(self.no_aap(f"{_short(path)} is not AAP ({what}): {error}")) from error
 
     def _failure(self, answer: Answer, again: str, about: str) -> Failure:
         failure = http_failure(answer, self.place, again, about=about)

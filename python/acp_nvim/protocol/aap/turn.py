@@ -296,8 +296,7 @@ class Turn:
 
     def _no_answer(self, kind: str) -> Failure:
         """``kind`` is the type of what came instead."""
-        said = f"the answer to the prompt is not AAP ({kind or 'it has no type'})"
-        return Failure(said, remedy=f"is {self._server.place.setting}.url right? :AcpTrace has the answer")
+        return self._server.no_aap(f"the prompt is not AAP ({kind or 'it has no type'})")
 
     def _only_words(self) -> Failure:
         message = "the connection broke off before an answer came, but the server has your prompt"
