@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from acp_nvim.demo.web import Request, Response, serve
 
@@ -194,7 +194,7 @@ class AapServer:
 
     # -- for tests
 
-    def __enter__(self) -> AapServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         assert self._listening.wait(10)
         return self

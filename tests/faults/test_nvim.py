@@ -35,7 +35,7 @@ def life(start_screen: StartScreen, folder: Path, seed: int, version: int) -> No
     case.check()
 
 
-def with_luck(happens: Callable[[], bool]) -> None:
+def with_luck(happens: Callable[[], object]) -> None:
     """Give the agent a moment, which may bring nothing."""
     try:
         eventually(happens, 0.1)
