@@ -18,6 +18,12 @@ local MAX_BYTES = 64 * 1024 * 1024
 ---Buffers whose files were deleted, and the chat that is to tell.
 local deleted = {} ---@type table<integer, integer>
 
+---Buffers whose files were deleted and are not there again.
+local missing = {} ---@type table<integer, true>
+
+---Buffers whose files were deleted and then written, and the chat whose agent has done that.
+local again = {} ---@type table<integer, integer>
+
 ---@return boolean
 local function autocmds()
   return require('acp.config').get().files.write_autocmds == true
@@ -204,7 +210,8 @@ function M.write(path, text, options)
   if modified and (tick ~= options.tick or behind ~= options.disk) then
     return { ok = false, why = 'modified', disk = behind }
   end
-  local stat = files.stat(target)
+  local stat, other = files.stat(target)
+  local was_deleted = not stat and not other and (missing[buf] or disk.had(buf))
   if not modified and exact.is(buf, text) and disk.same(buf, target) then
     return { ok = true, wrote = false }
   end
@@ -229,6 +236,8 @@ function M.write(path, text, options)
     return failed(plain_error(problem))
   end
   conflict.clear(buf)
+  missing[buf] = nil
+  again[buf] = was_deleted and options.chat or again[buf]
   tell(buf, true)
   return { ok = true, wrote = true }
 end
@@ -297,7 +306,7 @@ function M.refresh(paths, chat)
       local stat, other = files.stat(path)
       if not stat then
         if not other and disk.gone(buf) then
-          deleted[buf] = owner or chat
+          deleted[buf], missing[buf] = owner or chat, true
         end
       elseif not vim.bo[buf].modified then
         refresh(buf, path, chat)
@@ -318,22 +327,38 @@ function M.check(paths, chat)
   return conflict.take(type(chat) == 'number' and chat or nil)
 end
 
----Files that were deleted under their buffers, and of which this chat has not been told yet.
+---The buffers that a chat is to tell of, once, as files.
+---@param marked table<integer, integer>
 ---@param chat integer
----@return string[] real paths
-function M.deleted(chat)
+---@param there boolean only files that are there; else only those that are not
+---@return string[] paths real
+local function take(marked, chat, there)
   local paths = {}
-  for buf, of in pairs(deleted) do
+  for buf, of in pairs(marked) do
     if of == chat then
-      deleted[buf] = nil
+      marked[buf] = nil
       local path = files.is_file(buf) and files.real(api.nvim_buf_get_name(buf))
-      if path and not vim.uv.fs_stat(path) then
+      if path and (uv.fs_stat(path) ~= nil) == there then
         table.insert(paths, path)
       end
     end
   end
   table.sort(paths)
   return paths
+end
+
+---Files that were deleted under their buffers, and of which this chat has not been told yet.
+---@param chat integer
+---@return string[] paths real
+function M.deleted(chat)
+  return take(deleted, chat, false)
+end
+
+---Files that were deleted under their buffers, and that the chat's agent has written again.
+---@param chat integer
+---@return string[] paths real
+function M.again(chat)
+  return take(again, chat, true)
 end
 
 return M

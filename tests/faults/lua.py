@@ -91,7 +91,7 @@ class Lua(Editor):
                 return {}
             case "acp.buffers", "read" | "write":
                 return await self._file(function, *args)
-            case "acp.buffers", "check" | "deleted":
+            case "acp.buffers", "check" | "deleted" | "again":
                 return []
         return False
 

@@ -256,6 +256,13 @@ function M.behind(buf, path)
   return now and now.behind and now.digest or nil
 end
 
+---Whether the file of a buffer is known to have been there.
+---@param buf integer
+---@return boolean
+function M.had(buf)
+  return known[buf] ~= nil
+end
+
 ---The file is gone from under its buffer: the text stays, and Neovim does not complain.
 ---@param buf integer
 ---@return boolean news

@@ -178,10 +178,12 @@ class Announcer:
             self._conflicts(chat, conflicts)
         deleted: list[str] = await self._editor.call("acp.buffers", "deleted", chat.n)
         if deleted:
-            names = [relative(path, chat.session.cwd) for path in deleted[:NAMES]]
-            more = f" and {len(deleted) - NAMES} more" if len(deleted) > NAMES else ""
             kept = "your buffer still has it" if len(deleted) == 1 else "your buffers still have them"
-            chat.tell.note("info", f"deleted on disk, {kept}: {', '.join(names)}{more}")
+            chat.tell.note("info", f"deleted on disk, {kept}: {_named(chat, deleted)}")
+        again: list[str] = await self._editor.call("acp.buffers", "again", chat.n)
+        if again:
+            were = "it was" if len(again) == 1 else "they were"
+            chat.tell.note("info", f"written again, {were} deleted on disk: {_named(chat, again)}")
 
     def _conflicts(self, chat: Chat, conflicts: list[str]) -> None:
         one = len(conflicts) == 1
@@ -191,6 +193,11 @@ class Announcer:
         chat.tell.note(
             "warning", f"{title} changed on disk under your unsaved edits", [*names, f":e! {remedy}"]
         )
+
+
+def _named(chat: Chat, paths: list[str]) -> str:
+    more = f" and {len(paths) - NAMES} more" if len(paths) > NAMES else ""
+    return ", ".join(relative(path, chat.session.cwd) for path in paths[:NAMES]) + more
 
 
 def known(**fields: Any) -> dict[str, Any]:

@@ -393,3 +393,32 @@ def test_a_file_deleted_under_its_buffer_is_named(
     chat.send()
     chat.wait_turn(2)
     assert chat.text().count("deleted on disk") == 1
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["deleted just now", "deletion told before"])
+def test_a_deleted_file_that_is_written_again_is_named(
+    start_screen: StartScreen, agent: MakeAgent, known: bool
+) -> None:
+    """Nothing is lost, so nothing is asked; but the user may have meant it to be gone."""
+    hold = [ask(195, {"toolCallId": "t", "title": "rm", "kind": "execute"}), {"await": 195}]
+    again = [write(1, "$cwd/a.py", "two\n"), {"await": 1}, write(2, "$cwd/new.py", "x\n"), {"await": 2}, END]
+    chat, ws = opened(start_screen, agent, [*hold, *([END] if known else []), *again])
+    (ws / "a.py").write_text("one\n")
+    os.utime(ws / "a.py", (1e9, 1e9))
+    edit(chat.screen, ws / "new.py")  # there is no such file, and nobody has deleted it
+    buffer = edit(chat.screen, ws / "a.py")
+    chat.screen.command("tabfirst")
+    chat.screen.lua(COUNT_LEARNED)
+    chat.send()
+    chat.wait_pending(1)
+    eventually(lambda: chat.screen.lua("return _G.learned") >= 1)
+    (ws / "a.py").unlink()
+    chat.permit("allow_once")
+    chat.wait_turn()
+    if known:
+        chat.wait("── deleted on disk, your buffer still has it: a.py")
+        chat.send()
+        chat.wait_turn(2)
+    chat.wait("── written again, it was deleted on disk: a.py")
+    assert chat.text().count("written again") == 1
+    assert ((ws / "a.py").read_text(), chat.screen.lines(buffer)) == ("two\n", ["two"])
