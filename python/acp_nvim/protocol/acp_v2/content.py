@@ -32,18 +32,19 @@ def content(item: tools.ToolCallContent, cwd: str) -> Iterator[ToolContent]:
 def _diffs(item: tools.DiffItem, cwd: str) -> Iterator[Diff]:
     """``changes`` says which files there are; each takes what the patch has of it (V2-109, V2-114).
 
-    A patch in a form we do not know is shown as it is, with the first file (V2-113).
+    A patch in a form we do not know is shown as it is, with the first file (V2-113), and what it says of
+    other files as changes of these: nobody shall agree to what was not shown.
     """
     changes = [_change(each, cwd) for each in item.changes]
     patch = item.patch
     if patch is None:
         yield from (Diff((change,)) for change in changes)
         return
-    if patch.format != "git_patch":
+    parts = sections(patch.text) if patch.format == "git_patch" else []
+    if not parts:
         for index, change in enumerate(changes):
             yield Diff((change,), patch_format=patch.format, patch=None if index else patch.text)
         return
-    parts = sections(patch.text)
     if len(changes) == len(parts) == 1:
         yield Diff((changes[0],), patch_format=patch.format, patch=parts[0].text)
         return
@@ -52,6 +53,11 @@ def _diffs(item: tools.DiffItem, cwd: str) -> Iterator[Diff]:
         exact = [part for part in mine if change.path in part.names] or mine
         text = exact[0].text if exact else None
         yield Diff((change,), patch_format=patch.format if text else None, patch=text)
+    paths = [path for each in changes for path in (each.path, each.old_path)]
+    for part in parts:
+        if not part.about(*paths):
+            name = min(part.names, key=lambda each: (len(each), each), default="")
+            yield Diff((Change("modify", absolute(name, cwd)),), patch_format=patch.format, patch=part.text)
 
 
 def _change(change: tools.DiffChange, cwd: str) -> Change:

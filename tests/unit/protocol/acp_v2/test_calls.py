@@ -184,6 +184,20 @@ def patch(path: str, old: str = "", new: str = "") -> str:
             [Diff((Change("modify", "/ws/a"),), None, None, "_ed", "1d"),
              Diff((Change("add", "/ws/b"),), None, None, "_ed")],
         ),
+        (  # nothing of a patch is left out: what it says of other files is shown as well
+            {"changes": [{"operation": "modify", "path": "/ws/a"}],
+             "patch": {"format": "git_patch",
+                       "text": patch("/ws/a", "1", "2") + patch("b/.envrc", "3", "4")}},
+            [Diff((Change("modify", "/ws/a"),), None, None, "git_patch", patch("/ws/a", "1", "2")),
+             Diff((Change("modify", "/ws/.envrc"),), None, None, "git_patch", patch("b/.envrc", "3", "4"))],
+        ),
+        (  # nor one that names its file in another way
+            {"changes": [{"operation": "modify", "path": "/ws/a"}, {"operation": "modify", "path": "/ws/b"}],
+             "patch": {"format": "git_patch", "text": "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n"}},
+            [Diff((Change("modify", "/ws/a"),), None, None, "git_patch",
+                  "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n"),
+             Diff((Change("modify", "/ws/b"),), None, None, "git_patch")],
+        ),
         (
             {"changes": [{"operation": "_swap", "path": "/ws/a", "oldPath": "/ws/b"}, {"operation": "add"}, 7,
                          {"operation": "add", "path": "/ws/c"}],
