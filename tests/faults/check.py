@@ -24,7 +24,8 @@ class Rows:
     def __call__(self) -> list[Json]:
         if not self._path.exists():
             return []
-        return [json.loads(line) for line in self._path.read_text(encoding="utf-8").splitlines()]
+        whole = self._path.read_bytes().rpartition(b"\n")[0]  # the agent may be writing a row
+        return [json.loads(line) for line in whole.splitlines()]
 
     def prompts(self) -> list[str]:
         """The texts of the prompts that agents have received."""
