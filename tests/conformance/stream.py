@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import anyio
@@ -24,7 +24,7 @@ from tests.unit.protocol.acp_v2 import bench as bench_v2
 from tests.unit.view.buffer import Buffer
 
 from acp_nvim.session.entities import Item, Session
-from acp_nvim.session.events import Event, PermissionClosed, PermissionOpened
+from acp_nvim.session.events import Event, MessageAppend, NoteShown, PermissionClosed, PermissionOpened
 from acp_nvim.session.store import Store
 from acp_nvim.transport.lines import LineDecoder
 from acp_nvim.view.details import details_of
@@ -218,21 +218,33 @@ class View:
         self.buffer = Buffer()
         self.status = Status()
         self.events: list[str] = []
+        self._about = ""  # the message that the last event went on with
         store.subscribe(self._saw)
 
     def _saw(self, session: Session, event: Event, touched: Sequence[Item]) -> None:
         if session is not self.session:
             return
-        # The numbers of questions and notes run through all sessions.
-        named = not isinstance(event, PermissionOpened | PermissionClosed)
-        shown = repr(event) if named else type(event).__name__
-        self.events.append(
-            re.sub(r"^NoteShown\(note=Note\(id='acp-[0-9]+'", "NoteShown(note=Note(id=''", shown)
-        )
+        self._note(event)
         self.transcript.touch(touched)
         self.status.patch(session)
         if len(self.events) % 7 == 0:
             self.frame()
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, MessageAppend) and event.block.text is not None:
+            # What one read brings of a message is one event, and other lines make other reads.
+            about = repr(replace(event, block=replace(event.block, text=None)))
+            if about == self._about:
+                self.events[-1] += str(event.block.text)
+            else:
+                self.events.append(f"{about} {event.block.text}")
+            self._about = about
+            return
+        self._about = ""
+        # The numbers of questions and notes run through all sessions.
+        named = not isinstance(event, PermissionOpened | PermissionClosed)
+        shown = repr(event) if named else type(event).__name__
+        self.events.append(re.sub(r"id='acp-[0-9]+'", "", shown) if isinstance(event, NoteShown) else shown)
 
     def frame(self) -> None:
         ops, _ = self.transcript.take()
