@@ -125,7 +125,7 @@ def _lenient(node: Any) -> Any:
     for union in ("oneOf", "anyOf"):
         if not isinstance(node.get(union), list):
             continue
-        if all("const" in member for member in node[union]):
+        if all("const" in member for member in node[union]) and len(node[union]) > 1:  # one word is no choice
             return {"type": node[union][0]["type"]}
         if any(member.get("title") == "other" for member in node[union]):
             continue  # open in the schema itself

@@ -12,11 +12,12 @@ import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import anyio
 import anyio.lowlevel
+from msgspec import structs
 from tests.replay.compact import session_text
 from tests.unit.protocol.acp_v1 import bench as bench_v1
 from tests.unit.protocol.acp_v1.bench import BenchOf
@@ -233,7 +234,8 @@ class View:
     def _note(self, event: Event) -> None:
         if isinstance(event, MessageAppend) and event.block.text is not None:
             # What one read brings of a message is one event, and other lines make other reads.
-            about = repr(replace(event, block=replace(event.block, text=None)))
+            block = structs.replace(event.block, text=None)
+            about = repr(structs.replace(event, block=block, meta=event.meta or None))
             if about == self._about:
                 self.events[-1] += str(event.block.text)
             else:
