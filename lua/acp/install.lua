@@ -29,7 +29,7 @@ local function agent_lines(names)
   for _, name in ipairs(names) do
     local agent, entry = config.agent(name), catalog[name]
     if not agent then
-      table.insert(lines, ('%s %-10s no such agent'):format(icons.failed, name))
+      table.insert(lines, ('%s %-10s no such agent; :AcpInstall <Tab> lists them'):format(icons.failed, name))
     elseif config.found(name) then
       table.insert(lines, ('%s %-10s ready: :AcpChat %s'):format(icons.done, name, name))
     else

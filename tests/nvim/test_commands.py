@@ -166,6 +166,12 @@ def test_an_error_is_one_message_with_its_remedy(start_nvim: StartNvim, command:
     assert events(nvim) == []
 
 
+def test_install_of_an_agent_nobody_knows_says_where_they_are_listed(start_screen: StartScreen) -> None:
+    screen = start_screen(init=INIT + agents_on_path())
+    screen.command("AcpInstall nobody")
+    screen.wait("nobody     no such agent; :AcpInstall <Tab> lists them")
+
+
 @pytest.mark.parametrize("cmdheight", [0, 1, 3])
 def test_a_long_message_asks_for_no_key_and_is_kept_whole(start_screen: StartScreen, cmdheight: int) -> None:
     screen = start_screen(init=INIT + agents_on_path() + f"vim.o.cmdheight = {cmdheight}", size=(60, 12))
