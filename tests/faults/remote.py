@@ -105,9 +105,9 @@ class Remote(World):
                 for place in (self.lua.text, *self.lua.side(1).back, str(self.lua.side(1).queue))
             ):
                 self.extra.append(f"the user does not find {text}")
-        for session in self.server.sessions.values():
-            if left := waiting(session.history):
-                self.extra.append(f"calls that nobody has answered: {left}")
+        kept = self.server.sessions.get(str(self.lua.status.get("session")))
+        if kept is not None and (left := waiting(kept.history)):
+            self.extra.append(f"calls that nobody has answered: {left}")
 
     async def close(self) -> None:
         await super().close()

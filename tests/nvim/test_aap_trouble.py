@@ -313,3 +313,21 @@ def test_a_prompt_that_waits_for_a_server_of_a_wrong_key(start_screen: StartScre
         chat.until_prompt("words")
         assert len(chat.troubles) == 1, chat.text
         assert server.seen("POST sessions") == []
+
+
+@pytest.mark.req("AAP-75", "AAP-77")
+def test_a_server_that_fails_as_a_session_is_taken_up_again_keeps_it(start_screen: StartScreen) -> None:
+    """Only a server that does not know the session has forgotten it."""
+    server = AapServer([[text("one")], [text("two")]])
+    with chatting(start_screen, server) as chat:
+        chat.works("hi")
+        server.fail("GET session", answers(500, b"oh", "text/plain"))
+        chat.screen.command("AcpRestart")
+        chat.until("the server failed (500 Internal Server Error: oh)", ":AcpRestart")
+        chat.until_state("failed")
+        assert len(chat.troubles) == 1, chat.text
+        chat.screen.command("AcpRestart")
+        chat.until("resumed: x remembers this chat")
+        chat.works("more")
+        assert len(server.sessions) == 1
+        assert "does not remember" not in chat.text

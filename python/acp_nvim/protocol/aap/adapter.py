@@ -37,6 +37,7 @@ from . import client_tools, history
 from .about import info_of
 from .answering import Answering
 from .content import UnsupportedBlockError
+from .failures import passing
 from .links import ASK, OFF, TRUST, Link, Links
 from .memory import Known, Memory, Picks, now, title_of
 from .options import SET, TOOL, defaults, offered, settle
@@ -127,10 +128,13 @@ class Aap:
 
     async def resume_session(self, session: Session, remote_id: str) -> int | None:
         """Without what was said before; what waits is found when the user goes on (AAP-68)."""
-        async with self._asking(session, "GET /sessions/:id"):
-            link = await self._known(session, remote_id)
-            if history.kind_of(link.served.capabilities) is not None:
-                link.stale = True
+        try:
+            async with self._asking(session, "GET /sessions/:id"):
+                link = await self._known(session, remote_id)
+        except AgentError as error:  # a server that fails has not forgotten it: no other is to be made
+            raise AgentError(passing(error.failure)) from error
+        if history.kind_of(link.served.capabilities) is not None:
+            link.stale = True
         self._open(link)
         await self._recall(link)
         return None

@@ -8,6 +8,8 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from acp_nvim.session.entities import Failure
 from acp_nvim.transport.errors import HttpFailedError
 from acp_nvim.transport.http import Answer
@@ -16,6 +18,8 @@ from acp_nvim.wire.tolerant import WireError
 
 #: Characters of an error's text that are shown; the trace has all of it.
 SAID_CHARS = 400
+#: Statuses of a server that may do better later, or of what stands before it.
+LATER = frozenset((429, 500, 502, 503, 504))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,11 @@ def http_failure(answer: Answer, place: Place, again: str, *, about: str = "") -
     whose = "the server failed" if status >= 500 else "the server refused"
     remedy = f"{again}; :AcpTrace has the full answer"
     return _failure(status, f"{whose} ({told})", "generic", remedy)
+
+
+def passing(failure: Failure) -> Failure:
+    """A failure that may be over soon is one of the connection, not of what was asked for."""
+    return structs.replace(failure, kind="transport") if failure.code in LATER else failure
 
 
 def said_by(answer: Answer) -> str:
