@@ -14,8 +14,9 @@ from acp_nvim.session.asked import CommandSubject, Permission, UnknownSubject
 from acp_nvim.session.content import Block, Change, Diff, TerminalRef
 from acp_nvim.session.elicitation import Elicitation, Form, FormField
 from acp_nvim.session.entities import Cost, Failure, Plan, PlanEntry, Session, Usage
-from acp_nvim.session.events import InfoPatch, PermissionClosed, PlanSet, TurnStarted
+from acp_nvim.session.events import InfoPatch, PermissionClosed, PlanSet, TerminalPatch, TurnStarted
 from acp_nvim.session.options import Choice, Option
+from acp_nvim.session.terminals import Exit
 from acp_nvim.text.sanitise import clean
 from acp_nvim.view.case import Case
 from acp_nvim.view.elicitation import for_lua
@@ -30,8 +31,12 @@ from acp_nvim.view.questions import describe, words
 from acp_nvim.view.sessions import listed
 from acp_nvim.view.sides import MAX_LINE
 from acp_nvim.view.status import status_of, topic_of
+from acp_nvim.view.terminals import caption, ending_of
 
 BAD = "a\x1b]52;c;x\x07\u202e\u200b\r\nb"
+
+
+LINE = BAD.replace("\r\n", "")
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -89,7 +94,7 @@ def test_what_was_sent_along(block: Block) -> None:
 
 def test_a_tool_call() -> None:
     chat = Chat()
-    long = f"{BAD}{'x' * LINE_CHARS}\n"
+    long = f"{LINE}{'x' * LINE_CHARS}\n"
     content = [
         edit(f"/ws/{BAD}", "a\n", long),
         Diff((Change(BAD, f"/ws/{BAD}", f"/ws/{BAD}", BAD, BAD),), patch_format=BAD, patch=BAD),
@@ -176,7 +181,7 @@ def test_a_question(kind: str, subject: Any, raw: Any) -> None:
 
 def test_the_windows_of_a_change() -> None:
     look = Look(_session(), label="x", home=HOME)
-    long = f"{BAD}{'x' * (MAX_LINE + 9)}\n"
+    long = f"{LINE}{'x' * (MAX_LINE + 9)}\n{LINE}\n"
     cases = [
         Case(
             "/ws/a", [Diff((Change(BAD, "/ws/a", f"/{BAD}", BAD, BAD),), "a", long)], Now("a", True, size=1)
@@ -193,3 +198,13 @@ def test_the_windows_of_a_change() -> None:
             [side.lines for side in propose(case, look).sides],
             mention=case is not cases[1],
         )
+
+
+def test_how_a_command_ended() -> None:
+    chat = Chat()
+    chat.apply(TerminalPatch("t", command=BAD, cwd=f"/{BAD}", exit=Exit(None, BAD)))
+    chat.tool("c", BAD, "execute", status="completed", content=[TerminalRef("t")])
+    chat.frames()
+    safe(chat.lines(), document(chat).split("\n"), chat.transcript.details(1, 0))
+    (terminal,) = chat.session.terminals.values()
+    safe(caption(terminal, chat.session), ending_of(terminal))
