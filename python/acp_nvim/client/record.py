@@ -55,10 +55,14 @@ class Record:
         self._complained = False
         self._wanted: dict[tuple[str, str], Used | None] = {}  # changes to be written; None: forget it
         self._writing = False
+        self._written = 0  # changes of the file by this Neovim
 
     async def all(self) -> list[Used]:
         """The sessions of all folders, the last used first."""
-        found, problem = await to_thread.run_sync(self._read, abandon_on_cancel=True)
+        written = -1
+        while written != self._written:  # else a change may be neither in what was read nor wanted any more
+            written = self._written
+            found, problem = await to_thread.run_sync(self._read, abandon_on_cancel=True)
         self._tell(problem)
         for key, used in self._wanted.items():
             found = [each for each in found if (each.agent, each.id) != key]
@@ -84,6 +88,7 @@ class Record:
             while self._wanted:
                 wanted = dict(self._wanted)
                 problem = await to_thread.run_sync(self._change, wanted)
+                self._written += 1
                 for key, used in wanted.items():
                     if key in self._wanted and self._wanted[key] is used:
                         del self._wanted[key]

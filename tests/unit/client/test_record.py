@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import anyio
 import anyio.lowlevel
 import msgspec
 import pytest
+from tests.plugin import eventually
 
 from acp_nvim.client import own_file, record
 from acp_nvim.client.record import Record, Used
@@ -61,6 +63,35 @@ async def test_it_is_there_in_the_next_neovim(tmp_path: Path) -> None:
     async with neovims(path) as [last]:
         assert await last.ids() == ["b"]
     assert sorted(each.name for each in path.parent.iterdir()) == ["sessions.json", "sessions.lock"]
+
+
+async def test_what_is_written_while_the_file_is_read_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sessions.json"
+    changing = threading.local()
+
+    @contextmanager
+    def marked(lock: Path) -> Iterator[None]:
+        changing.now = True
+        with own_file.alone(lock):
+            yield
+
+    def early(file: Path, most: int) -> bytes:
+        """As the file was before the change; it comes after the change."""
+        try:
+            return own_file.read_whole(file, most)
+        except FileNotFoundError:
+            if not hasattr(changing, "now"):
+                eventually(path.exists)
+                eventually(lambda: not here.record._writing)
+            raise
+
+    monkeypatch.setattr(record, "alone", marked)
+    monkeypatch.setattr(record, "read_whole", early)
+    async with neovims(path) as [here]:
+        here.record.keep(used("a"))
+        assert await here.ids() == ["a"]
 
 
 async def test_several_neovims_lose_nothing_of_each_other(tmp_path: Path) -> None:
