@@ -15,19 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.agents.aap_server import (
-    AGENT,
-    AapServer,
-    Call,
-    Fail,
-    Json,
-    Kept,
-    Part,
-    Quirks,
-    Stop,
-    text,
-    thinking,
-)
+from tests.agents.aap_script import AGENT, Call, Fail, Json, Kept, Part, Quirks, Stop, text, thinking
+from tests.agents.aap_server import AapServer
 from tests.faults.broken import Broken, Nowhere
 from tests.faults.wire import token_text
 

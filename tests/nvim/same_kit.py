@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.agents.aap_server import AapServer, Call, Step, Stop, text, thinking
+from tests.agents.aap_script import Call, Step, Stop, text, thinking
+from tests.agents.aap_server import AapServer
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.nvim.cases.kit import update
 

@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import (
-    AapServer,
-    Call,
-    Hold,
-    Kept,
-    Quirks,
-    Step,
-    answers,
-    text,
-    thinking,
-)
+from tests.agents.aap_faults import answers
+from tests.agents.aap_script import Call, Hold, Kept, Quirks, Step, text, thinking
+from tests.agents.aap_server import AapServer
 from tests.nvim.aap_kit import KEY, chatting, remote
 from tests.nvim.cases.kit import PASSIVE, WATCH
 from tests.nvim.sessions_kit import Desk

@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import (
-    AapServer,
-    Cut,
-    Fail,
-    Fault,
-    Raw,
-    Step,
-    answers,
-    breaks,
-    takes_and_breaks,
-    text,
-)
+from tests.agents.aap_faults import Fault, answers, breaks
+from tests.agents.aap_script import Cut, Fail, Raw, Step, text
+from tests.agents.aap_server import AapServer, takes_and_breaks
 from tests.agents.aap_tls import self_signed
 from tests.nvim.aap_kit import KEY, chatting, remote
 from tests.nvim.trouble import BACK, Chat

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import AapServer, Call, Json, Step, text
+from tests.agents.aap_script import Call, Json, Step, text
+from tests.agents.aap_server import AapServer
 from tests.nvim.aap_kit import chatting
 from tests.nvim.trouble import open_chat
 from tests.plugin import StartScreen, eventually, marked

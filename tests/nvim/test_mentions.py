@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import AapServer, text
+from tests.agents.aap_script import text
+from tests.agents.aap_server import AapServer
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.nvim.cases.kit import END, PASSIVE, WATCH, Chat, Stage, ask
 from tests.nvim.stub import AGENT, INIT, buffer, events, frame

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import AapServer, Call, text
+from tests.agents.aap_script import Call, text
+from tests.agents.aap_server import AapServer
 from tests.agents.fixtures import MakeAgent
 from tests.nvim.aap_kit import chatting
 from tests.nvim.trouble import Chat, ready_chat

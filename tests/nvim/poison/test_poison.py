@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import AGENT, AapServer, Call, Stop, answers, text, thinking
+from tests.agents.aap_faults import answers
+from tests.agents.aap_script import AGENT, Call, Stop, text, thinking
+from tests.agents.aap_server import AapServer
 from tests.agents.fixtures import Json, MakeAgent, ScriptedAgent
 from tests.conformance.definitions import UNSTABLE, UNSTABLE_V2, Schema
 from tests.nvim.cases.kit import Chat, Stage

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.agents.aap_server import AapServer, Hold, answers, breaks, hangs, text
+from tests.agents.aap_faults import answers, breaks, hangs
+from tests.agents.aap_script import Hold, text
+from tests.agents.aap_server import AapServer
 from tests.agents.aap_tls import self_signed
 from tests.plugin import eventually
 

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from tests.agents.aap_server import AGENT, AapServer, Json, Quirks, Step
+from tests.agents.aap_script import AGENT, Json, Quirks, Step
+from tests.agents.aap_server import AapServer
 from tests.unit.protocol.acp_v1.bench import FakeQuestions
 from tests.unit.session.build import shown
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from tests.agents.aap_server import AGENT, Call, Json, Step, answers, text
+from tests.agents.aap_faults import answers
+from tests.agents.aap_script import AGENT, Call, Json, Step, text
 from tests.unit.protocol.aap.bench import connected, offering, opened
 
 from acp_nvim.protocol.aap.answering import ENDED

@@ -6,7 +6,8 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.agents.aap_server import AGENT, Fault, Json, answers, breaks
+from tests.agents.aap_faults import Fault, answers, breaks
+from tests.agents.aap_script import AGENT, Json
 from tests.unit.protocol.aap.bench import connected, failing
 
 from acp_nvim.protocol.aap.server import MOST_TRIES

@@ -7,21 +7,9 @@ from typing import Any
 import anyio
 import pytest
 from msgspec import structs
-from tests.agents.aap_server import (
-    Call,
-    Cut,
-    Fail,
-    Hold,
-    Quirks,
-    Raw,
-    Step,
-    Stop,
-    answers,
-    breaks,
-    takes_and_breaks,
-    text,
-    thinking,
-)
+from tests.agents.aap_faults import answers, breaks
+from tests.agents.aap_script import Call, Cut, Fail, Hold, Quirks, Raw, Step, Stop, text, thinking
+from tests.agents.aap_server import takes_and_breaks
 from tests.unit.protocol.aap.bench import connected, offering, opened
 
 from acp_nvim.protocol.aap import turn as turns

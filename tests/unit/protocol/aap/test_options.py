@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.agents.aap_server import answers, text
+from tests.agents.aap_faults import answers
+from tests.agents.aap_script import text
 from tests.unit.protocol.aap.bench import Bench, opened
 
 from acp_nvim.session.options import Option

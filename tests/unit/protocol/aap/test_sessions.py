@@ -6,7 +6,8 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.agents.aap_server import Call, Json, Kept, Step, answers, hangs, text, thinking
+from tests.agents.aap_faults import answers, hangs
+from tests.agents.aap_script import Call, Json, Kept, Step, text, thinking
 from tests.unit.protocol.aap.bench import Bench, connected, failing, offering, opened
 
 pytestmark = pytest.mark.anyio

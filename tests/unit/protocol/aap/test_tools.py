@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.agents.aap_server import AGENT, Call, Hold, Quirks, Raw, Step, answers, breaks, text
+from tests.agents.aap_faults import answers, breaks
+from tests.agents.aap_script import AGENT, Call, Hold, Quirks, Raw, Step, text
 from tests.unit.protocol.aap.bench import Bench, offering, opened
 
 from acp_nvim.protocol.aap import turn as turns

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.agents.aap_server import (
-    Call,
-    Raw,
-    Step,
-    answers,
-    text,
-    thinking,
-)
+from tests.agents.aap_faults import answers
+from tests.agents.aap_script import Call, Raw, Step, text, thinking
 from tests.unit.protocol.aap.bench import offering, opened
 
 from acp_nvim.session.content import Block
