@@ -185,6 +185,17 @@ local function put(buf, text)
   return ok, problem
 end
 
+---Look at the file of a buffer with unsaved edits.
+---@param buf integer
+---@param path string real
+---@param chat integer?
+local function compare(buf, path, chat)
+  local new = clock.is_new(buf)
+  if disk.in_conflict(buf, path) then
+    conflict.mark(buf, path, chat or watch.chat_of(path), new)
+  end
+end
+
 ---Write a file through its buffer. Only what differs changes, in one undo step; then the file is written. A
 ---buffer with unsaved edits is left alone (`why = 'modified'`), unless `options.tick` says that these very
 ---edits may go: into the undo history. If the file has changed under them, too, `options.disk` has to be what
@@ -206,7 +217,10 @@ function M.write(path, text, options)
   local target = files.real(path)
   refresh(buf, target, options.chat)
   local tick, modified = api.nvim_buf_get_changedtick(buf), vim.bo[buf].modified
-  local behind = modified and disk.behind(buf, target) or nil
+  if modified then
+    compare(buf, target, options.chat) -- a change is news once: who finds it has to tell
+  end
+  local behind = modified and disk.behind(buf) or nil
   if modified and (tick ~= options.tick or behind ~= options.disk) then
     return { ok = false, why = 'modified', disk = behind }
   end
@@ -240,17 +254,6 @@ function M.write(path, text, options)
   again[buf] = was_deleted and options.chat or again[buf]
   tell(buf, true)
   return { ok = true, wrote = true }
-end
-
----Look at the file of a buffer with unsaved edits.
----@param buf integer
----@param path string real
----@param chat integer?
-local function compare(buf, path, chat)
-  local new = clock.is_new(buf)
-  if disk.in_conflict(buf, path) then
-    conflict.mark(buf, path, chat or watch.chat_of(path), new)
-  end
 end
 
 local waiting = {} ---@type integer[] buffers to be learned

@@ -418,3 +418,24 @@ def test_a_file_that_changed_under_edits_is_not_overwritten_by_their_leave(
     assert nvim.lua(WRITE, str(path), "theirs too\n", {"tick": tick, "disk": answer["disk"]})["ok"]
     assert path.read_bytes() == b"theirs too\n"
     nvim.clear_messages()
+
+
+@pytest.mark.parametrize("then", ["refused", "allowed", "taken by the user"])
+def test_a_change_found_by_a_write_is_told_as_any_other(
+    start_nvim: StartNvim, short_tmp: Path, then: str
+) -> None:
+    """An agent that writes the disk by itself, and asks for the same write before anybody has looked."""
+    nvim = start_nvim(init="require('acp').setup({})")
+    path = short_tmp / "a.txt"
+    edit(nvim, path, b"old\n")
+    nvim.api.buf_set_lines(0, 0, -1, False, ["mine"])
+    path.write_bytes(b"theirs\n")
+    asked = nvim.lua(WRITE, str(path), "theirs\n", {"chat": 1})
+    assert (asked["ok"], asked["why"]) == (False, "modified")
+    if then == "allowed":
+        leave = {"tick": nvim.api.buf_get_changedtick(0), "disk": asked["disk"], "chat": 1}
+        assert nvim.lua(WRITE, str(path), "theirs\n", leave)["ok"]
+    elif then == "taken by the user":
+        nvim.command("edit!")
+    assert nvim.lua(CHECK, [str(path)], 1) == ([str(path.resolve())] if then == "refused" else [])
+    assert nvim.lua(CHECK, [str(path)], 1) == []

@@ -5,10 +5,14 @@ local api = vim.api
 
 local space = api.nvim_create_namespace('acp-conflict')
 local group = api.nvim_create_augroup('AcpConflict', {})
-local untold = {} ---@type {path: string, chat: integer?}[]
+local untold = {} ---@type {buf: integer, path: string, chat: integer?}[]
 
+---The buffer and the disk are one again, or the buffer is gone: there is nothing to tell any more.
 ---@param buf integer
 function M.clear(buf)
+  untold = vim.tbl_filter(function(item)
+    return item.buf ~= buf
+  end, untold)
   if api.nvim_buf_is_valid(buf) and vim.b[buf].acp_conflict then
     vim.b[buf].acp_conflict = nil
     api.nvim_buf_clear_namespace(buf, space, 0, -1)
@@ -43,10 +47,7 @@ function M.mark(buf, path, chat, new)
         .. (" | throw '%s' | endif"):format(words_new),
     })
   end
-  untold = vim.tbl_filter(function(item)
-    return item.path ~= path
-  end, untold)
-  table.insert(untold, { path = path, chat = chat })
+  table.insert(untold, { buf = buf, path = path, chat = chat })
 end
 
 ---The conflicts a chat has not been told of, or that are nobody's.

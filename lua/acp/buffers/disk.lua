@@ -245,13 +245,11 @@ function M.in_conflict(buf, path)
   return changed
 end
 
----How the file of a buffer with unsaved edits looks, if it has changed since the buffer had its text: what it
----holds is nowhere else. nil: it has not.
+---How the file of a buffer with unsaved edits looked last, if it has changed since the buffer had its text:
+---what it holds is nowhere else. nil: it has not.
 ---@param buf integer
----@param path string
 ---@return string?
-function M.behind(buf, path)
-  M.in_conflict(buf, path)
+function M.behind(buf)
   local now = known[buf]
   return now and now.behind and now.digest or nil
 end
