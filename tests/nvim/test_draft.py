@@ -184,12 +184,13 @@ def test_it_is_bounded(start: Start, tmp_path: Path) -> None:
         (folder / f"draft-{number:02}.json").write_text("{}")
     nvim = start()
     nvim.command("AcpChat")
-    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(400000) })")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(1500000) })")
+    eventually(lambda: "only the first 2 MB" in nvim.messages(), message=nvim.messages)
     leave(nvim)
     assert len(files(tmp_path)) == 50
     again = start()
     again.command("AcpChat")
-    assert again.lines() == ["ü" * (128 * 1024)]
+    assert again.lines() == ["ü" * (1024 * 1024)]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"text": 3}', "\x00"])

@@ -282,5 +282,5 @@ def test_old_ones_go_and_none_of_a_neovim_that_lives(start: Start, tmp_path: Pat
 
 def test_it_is_bounded(start: Start, tmp_path: Path) -> None:
     nvim = chat(start)
-    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(400000) })")
-    until_kept(tmp_path, "ü" * (128 * 1024))
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(1500000) })")
+    until_kept(tmp_path, "ü" * (1024 * 1024))

@@ -84,6 +84,17 @@ local function failed()
   end
 end
 
+---@param text string
+---@return string text as much of it as is kept; the user is told once that this is not all
+local function fitting(text)
+  local most = require('acp.chat.draft_files').cut(text)
+  if #most < #text then
+    local words = 'only the first 2 MB of what is in the prompt are kept: the rest goes when Neovim ends'
+    require('acp.message').once('draft', 'warning', words)
+  end
+  return most
+end
+
 ---Bring the chat's file up to date.
 ---@param chat acp.Chat
 ---@param draft acp.Draft
@@ -92,7 +103,7 @@ local function keep(chat, draft)
     return M.changed(chat.n)
   end
   local files = require('acp.chat.draft_files')
-  local text = files.cut(require('acp.chat.prompt').unsent(chat))
+  local text = fitting(require('acp.chat.prompt').unsent(chat))
   if text == draft.text then
     return
   end
@@ -184,7 +195,7 @@ function M.save(chat)
   if text == '' then
     return files.remove(own)
   end
-  text = files.cut(text)
+  text = fitting(text)
   local key, safe = files.key(chat), text == draft.text
   local alone = safe and not kept[key] and not files.read(files.plain(key))
   if alone and uv.fs_rename(draft.path, files.plain(key)) then

@@ -5,7 +5,7 @@ local M = {}
 
 local uv = vim.uv
 
-local LIMIT = 256 * 1024 -- bytes of one draft
+local LIMIT = 2 * 1024 * 1024 -- bytes of one draft
 local LARGEST = 6 * LIMIT + 64 -- bytes of its file: JSON may take six for one
 local FILES = 50 -- loose ones; the oldest go
 
