@@ -74,6 +74,8 @@ def _compile(info: mi.Type, marks: dict[str, Any]) -> Convert:
             return _bool
         case mi.AnyType():
             return _any
+        case mi.RawType():
+            return _raw
         case mi.NoneType():
             return _none
         case _:
@@ -125,6 +127,10 @@ def _bool(value: Any, _: Notes) -> bool:
 
 def _any(value: Any, _: Notes) -> Any:
     return clean_tree(value)
+
+
+def _raw(value: Any, _: Notes) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(clean_tree(value)))
 
 
 def _none(value: Any, _: Notes) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Raw, Struct
 from tests.plugin import examples
 
 from acp_nvim.wire import acp_v1 as w
@@ -180,6 +180,15 @@ def test_strict_takes_unknown_words_fields_and_bare_blocks(
     assert isinstance(call, w.ToolCallStart)
     assert (call.kind, call.status) == value
     assert reports == []
+
+
+@pytest.mark.parametrize(
+    ("data", "then"),
+    [(b"", b"{}"), (b"null", b"null"), (b'{"a":1}', b'{"a":1}'), (b'{"a":NaN}', b'{"a":null}')],
+)
+def test_what_is_decoded_later_may_be_missing(data: bytes, then: bytes) -> None:
+    """As the answer to ``initialize`` of an agent that gives neither a result nor an error."""
+    assert bytes(Codec[Raw](Raw).decode(data)) == then
 
 
 def test_three_states() -> None:
