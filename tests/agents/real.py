@@ -193,7 +193,8 @@ class Chat:
             closed = len(self.answered())
             if pressed < closed < len(self.asked()) and not over() and self.is_asking():
                 pressed = closed
-                own = ours is not None and UNSAVED in self.screen.text()
+                # In the chooser: another question of ours may stand in the transcript meanwhile.
+                own = ours is not None and UNSAVED in " ".join(self.screen.lines())
                 self.press(str(ours) if own else kind)
             return over()
 
