@@ -31,6 +31,7 @@ Counts = dict[str, float]
 SETUP = """
 local python, bench, demo = ...
 vim.g.acp_python = python
+vim.fn.tempname() -- Neovim holds its folder for such files open from the first of them on
 require('acp').setup({ agents = {
   bench = { command = bench },
   demo = { command = demo, env = { ACP_DEMO_SPEED = '0' } },
