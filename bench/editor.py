@@ -54,7 +54,8 @@ class Editor:
         self._typing: threading.Thread | None = None
         self._stop = threading.Event()
         self.sent: list[int] = []
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.request("nvim_ui_attach", *size, {"rgb": True, "ext_linegrid": True})
 
     def _read(self) -> None:
@@ -128,6 +129,7 @@ class Editor:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
+        self._reader.join(5)  # it reads a number that may be another file's when the pipe is closed
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
