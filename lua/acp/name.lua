@@ -4,6 +4,17 @@ local M = {}
 
 local api = vim.api
 
+---Name a buffer. For everybody else nothing has changed: no autocommand is to take it for a file that is
+---called otherwise now, as editorconfig would.
+---@param buf integer
+---@param name string
+---@return boolean ok, string? problem
+function M.set(buf, name)
+  return require('acp.buffers.options').global({ eventignore = 'all' }, function()
+    api.nvim_buf_set_name(buf, name)
+  end)
+end
+
 ---Take the buffer away that Neovim has made for the other name.
 ---@param name string
 ---@param keep integer
@@ -42,10 +53,7 @@ function M.renamed(buf, own, hint)
     end
     vim.bo[buf].buflisted = false
     forget(own, buf, true)
-    local ignored = vim.o.eventignore
-    vim.o.eventignore = 'all' -- for everybody else nothing has changed
-    pcall(api.nvim_buf_set_name, buf, own)
-    vim.o.eventignore = ignored
+    M.set(buf, own)
     forget(other, buf, false)
     if not done then
       require('acp.message').info('this buffer keeps its name; ' .. hint)

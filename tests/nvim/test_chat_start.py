@@ -6,7 +6,17 @@ from tests.nvim.stub import INIT
 from tests.plugin import StartNvim, StartScreen
 
 WINDOWS = {
-    *("acp.catalog", "acp.config", "acp.filetype", "acp.host", "acp.icons", "acp.message", "acp.spot"),
+    *(
+        "acp.catalog",
+        "acp.config",
+        "acp.filetype",
+        "acp.host",
+        "acp.icons",
+        "acp.message",
+        "acp.name",
+        "acp.spot",
+    ),
+    "acp.buffers.options",
     *(
         "acp.status",
         "acp.window",

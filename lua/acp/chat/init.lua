@@ -152,17 +152,6 @@ local function wipe_dead()
   end
 end
 
----Name a buffer. No autocommand is to take it for a file that is called otherwise now, as editorconfig would.
----@param buf integer
----@param name string
-local function set_name(buf, name)
-  local ignored = vim.o.eventignore
-  vim.o.eventignore = 'all'
-  local ok, message = pcall(api.nvim_buf_set_name, buf, name)
-  vim.o.eventignore = ignored
-  assert(ok, message)
-end
-
 ---Make a chat: its two buffers, with the first lines in them. Does not wait for anything.
 ---@param agent string
 ---@param cwd string
@@ -187,7 +176,7 @@ function M.create(agent, cwd, config, demo, old)
   require('acp.chat.prompt').attach(chat)
   for buf, own in pairs({ [chat.buf] = name, [chat.prompt] = name .. '/prompt' }) do
     M.equip(chat, buf)
-    set_name(buf, own)
+    assert(require('acp.name').set(buf, own))
   end
   require('acp.chat.watch').chat(chat)
   require('acp.chat.transcript').attach(chat.n, chat.buf)

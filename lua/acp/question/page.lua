@@ -238,10 +238,9 @@ end
 ---@param win integer
 local function enter(now, win)
   if api.nvim_get_current_win() ~= now.from and valid(now.from) and M.focused() then
-    local ignored = vim.o.eventignore
-    vim.o.eventignore = 'all'
-    api.nvim_set_current_win(now.from)
-    vim.o.eventignore = ignored
+    require('acp.buffers.options').global({ eventignore = 'all' }, function()
+      api.nvim_set_current_win(now.from)
+    end)
   end
   api.nvim_set_current_win(win)
 end

@@ -64,7 +64,7 @@ class Side(Struct):
     syntax: Literal["file", "diff", "none"] = "file"
     group: str = ""
     ends: str = "unix"
-    hidden: list[tuple[int, int, str]] = field(default_factory=list)
+    hidden: list[tuple[int, int, str]] = []
 
 
 class Proposal(Struct):
